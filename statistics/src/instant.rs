@@ -1,0 +1,226 @@
+//! Dates, times of day and instants as text, and the zone that a text without one is read in.
+
+use std::fmt;
+
+use jiff::civil;
+use jiff::fmt::temporal::Pieces;
+use jiff::tz::TimeZone;
+
+const DAY_NANOSECONDS: i128 = 86_400_000_000_000;
+
+/// A local time without a zone may be meant in any zone; none lies further from UTC than this.
+const ZONE_REACH_NANOSECONDS: i128 = 14 * 3_600_000_000_000;
+
+/// The zone in which a local time is turned into an instant.
+#[derive(Clone, Debug, Default)]
+pub enum SessionZone {
+    /// Not known: the instant lies up to 14 hours to either side.
+    #[default]
+    Unknown,
+    /// This zone.
+    Known(TimeZone),
+}
+
+impl SessionZone {
+    /// A zone by its IANA name, or `None` if there is none of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        TimeZone::get(name).ok().map(Self::Known)
+    }
+
+    /// The earliest and latest instant (nanoseconds since 1970-01-01T00:00Z) that a local time (the same, without zone) may
+    /// mean.
+    pub fn instants(&self, local: i128) -> (i128, i128) {
+        let zone = match self {
+            Self::Unknown => return (local - ZONE_REACH_NANOSECONDS, local + ZONE_REACH_NANOSECONDS),
+            Self::Known(zone) => zone,
+        };
+        let Some(civil) = to_civil(local) else {
+            return (local - ZONE_REACH_NANOSECONDS, local + ZONE_REACH_NANOSECONDS);
+        };
+        let ambiguous = zone.to_ambiguous_timestamp(civil);
+        let (Ok(earlier), Ok(later)) = (ambiguous.earlier(), ambiguous.later()) else {
+            return (local - ZONE_REACH_NANOSECONDS, local + ZONE_REACH_NANOSECONDS);
+        };
+        let (earlier, later) = (earlier.as_nanosecond(), later.as_nanosecond());
+        (earlier.min(later), earlier.max(later))
+    }
+
+    /// The local times that an instant may be read as when its zone is dropped: any within reach, since engines differ on
+    /// whether they keep the written fields, convert to UTC or convert to the session's zone.
+    pub fn locals(instant: i128) -> (i128, i128) {
+        (instant - ZONE_REACH_NANOSECONDS, instant + ZONE_REACH_NANOSECONDS)
+    }
+}
+
+fn to_civil(local: i128) -> Option<civil::DateTime> {
+    let timestamp = jiff::Timestamp::from_nanosecond(local).ok()?;
+    Some(TimeZone::UTC.to_datetime(timestamp))
+}
+
+/// A timestamp as read: nanoseconds since 1970-01-01T00:00, and whether the text named an offset (then in UTC).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ParsedTimestamp {
+    pub(crate) nanoseconds: i128,
+    pub(crate) has_offset: bool,
+}
+
+/// Reads `2024-01-31`, as days since 1970-01-01.
+pub(crate) fn parse_date(text: &str) -> Option<i64> {
+    let pieces = Pieces::parse(text).ok()?;
+    (pieces.time().is_none() && is_plain(&pieces)).then(|| days_from_civil(pieces.date()))
+}
+
+/// Reads `10:20:30.5`, as nanoseconds since midnight.
+pub(crate) fn parse_time(text: &str) -> Option<i128> {
+    if is_leap_second(text) || !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b':' || byte == b'.') {
+        return None;
+    }
+    text.parse().ok().map(nanoseconds_of_day)
+}
+
+/// Reads a date and time, with `T` or a blank between them, with or without an offset; a date alone is its midnight. A leap
+/// second is refused: engines disagree on what it means.
+pub(crate) fn parse_timestamp(text: &str) -> Option<ParsedTimestamp> {
+    if is_leap_second(text) {
+        return None;
+    }
+    let pieces = Pieces::parse(text).ok()?;
+    if pieces.time_zone_annotation().is_some() || (pieces.time().is_none() && !is_plain(&pieces)) {
+        return None;
+    }
+    let midnight = i128::from(days_from_civil(pieces.date())) * DAY_NANOSECONDS;
+    let local = midnight + pieces.time().map_or(0, nanoseconds_of_day);
+    let offset = pieces.to_numeric_offset();
+    let nanoseconds = local - offset.map_or(0, |offset| i128::from(offset.seconds()) * 1_000_000_000);
+    Some(ParsedTimestamp { nanoseconds, has_offset: offset.is_some() })
+}
+
+fn is_plain(pieces: &Pieces<'_>) -> bool {
+    pieces.offset().is_none() && pieces.time_zone_annotation().is_none()
+}
+
+fn is_leap_second(text: &str) -> bool {
+    text.contains(":60")
+}
+
+fn nanoseconds_of_day(time: civil::Time) -> i128 {
+    let seconds = i128::from(time.hour()) * 3600 + i128::from(time.minute()) * 60 + i128::from(time.second());
+    seconds * 1_000_000_000 + i128::from(time.subsec_nanosecond())
+}
+
+/// The day number of a date: the inverse of [`civil_from_days`].
+fn days_from_civil(date: civil::Date) -> i64 {
+    let (month, day) = (i64::from(date.month()), i64::from(date.day()));
+    let year = i64::from(date.year()) - i64::from(month <= 2);
+    let shifted_month = if month > 2 { month - 3 } else { month + 9 };
+    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let day_of_year = (153 * shifted_month + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+/// Prints days since 1970-01-01 as a date of the proleptic Gregorian calendar, for every day that 64 bits can name.
+pub(crate) fn write_date(f: &mut fmt::Formatter<'_>, days: i128) -> fmt::Result {
+    let (year, month, day) = civil_from_days(days);
+    if (0..=9999).contains(&year) {
+        write!(f, "{year:04}-{month:02}-{day:02}")
+    } else {
+        write!(f, "{year:+05}-{month:02}-{day:02}")
+    }
+}
+
+/// Prints nanoseconds since midnight with `digits` digits of the second's fraction.
+pub(crate) fn write_time(f: &mut fmt::Formatter<'_>, nanoseconds: i128, digits: usize) -> fmt::Result {
+    let seconds = nanoseconds.div_euclid(1_000_000_000);
+    let fraction = nanoseconds.rem_euclid(1_000_000_000);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    write!(f, "{hour:02}:{minute:02}:{second:02}")?;
+    if digits > 0 {
+        let all = format!("{fraction:09}");
+        write!(f, ".{}", all.get(..digits).unwrap_or(&all))?;
+    }
+    Ok(())
+}
+
+/// Prints nanoseconds since 1970-01-01T00:00 as date and time.
+pub(crate) fn write_timestamp(f: &mut fmt::Formatter<'_>, nanoseconds: i128, digits: usize) -> fmt::Result {
+    write_date(f, nanoseconds.div_euclid(DAY_NANOSECONDS))?;
+    f.write_str("T")?;
+    write_time(f, nanoseconds.rem_euclid(DAY_NANOSECONDS), digits)
+}
+
+/// Year, month and day of a day number, after Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms": eras of 400
+/// years that begin on the first of March.
+fn civil_from_days(days: i128) -> (i128, i128, i128) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i128::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Date(i128);
+    impl fmt::Display for Date {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write_date(f, self.0)
+        }
+    }
+
+    #[test]
+    fn dates_print_as_they_are_read() {
+        for text in ["1970-01-01", "2024-02-29", "1900-03-01", "0001-01-01", "9999-12-31", "1969-12-31"] {
+            assert_eq!(Date(parse_date(text).unwrap().into()).to_string(), text);
+        }
+        assert_eq!(parse_date("1970-01-02"), Some(1));
+        assert_eq!(parse_date("2023-02-29"), None);
+        assert_eq!(parse_date("2024-01-01T00:00"), None);
+    }
+
+    #[test]
+    fn days_far_from_now_print_too() {
+        assert_eq!(Date(-719_529).to_string(), "-0001-12-31");
+        assert_eq!(Date(2_932_897).to_string(), "+10000-01-01");
+        assert!(Date(i64::MAX.into()).to_string().starts_with('+'));
+    }
+
+    #[test]
+    fn offsets_are_taken_into_account() {
+        let plain = parse_timestamp("2024-01-31 10:00:00.5").unwrap();
+        assert!(!plain.has_offset);
+        assert_eq!(plain.nanoseconds.rem_euclid(1_000_000_000), 500_000_000);
+        let zoned = parse_timestamp("2024-01-31T12:00:00.5+02:00").unwrap();
+        assert!(zoned.has_offset);
+        assert_eq!(zoned.nanoseconds, plain.nanoseconds);
+        assert_eq!(parse_timestamp("2024-01-31T10:00:00.5Z").unwrap().nanoseconds, plain.nanoseconds);
+        assert_eq!(parse_timestamp("2016-12-31T23:59:60Z"), None);
+        let last = parse_timestamp("9999-12-31T23:59:59Z").unwrap();
+        assert_eq!(last.nanoseconds, 253_402_300_799_000_000_000);
+    }
+
+    #[test]
+    fn times_of_day() {
+        assert_eq!(parse_time("01:00:00.000000001"), Some(3_600_000_000_001));
+        assert_eq!(parse_time("24:00:00"), None);
+        assert_eq!(parse_time("2024-01-01T01:00"), None);
+    }
+
+    #[test]
+    fn a_local_time_in_a_fold_has_two_instants() {
+        let berlin = SessionZone::named("Europe/Berlin").unwrap();
+        let folded = parse_timestamp("2024-10-27T02:30:00").unwrap().nanoseconds;
+        let (earliest, latest) = berlin.instants(folded);
+        assert_eq!(latest - earliest, 3_600_000_000_000);
+        let plain = parse_timestamp("2024-07-01T12:00:00").unwrap().nanoseconds;
+        assert_eq!(berlin.instants(plain), (plain - 7_200_000_000_000, plain - 7_200_000_000_000));
+        assert!(SessionZone::named("Mars/Olympus").is_none());
+    }
+}
