@@ -1,1 +1,37 @@
-//! Placeholder.
+//! Predicate and zone maps in, selection out.
+//!
+//! **Contract.** Pruning may keep too much; it never skips a container that holds a matching row, and never calls a container
+//! wholly matching that holds another. What is not known proves nothing.
+//!
+//! A filter goes through four stages, each made from the one before and none in another way:
+//! [`Predicate`] (what was asked), [`BoundPredicate`] (names are field ids, literals are typed values), [`PruningProgram`]
+//! (what to compute over which columns of zone maps), [`Selection`] (a verdict per container). After binding nothing can
+//! fail.
+//!
+//! For every node of a filter and every container the program knows a set of outcomes, of {true, false, null}, that holds at
+//! least those the node has on the container's rows. A container is skipped when true is not among them, and matches as a
+//! whole when nothing else is.
+
+mod bind;
+mod error;
+mod evaluate;
+mod kernels;
+mod mask;
+mod obstacles;
+mod outcome;
+mod predicate;
+mod program;
+mod selection;
+mod simplify;
+mod sql;
+mod zone_maps;
+
+pub use bind::{BindOptions, BoundPredicate, Column, NanOrder};
+pub use error::FilterError;
+pub use mask::Mask;
+pub use obstacles::Obstacles;
+pub use predicate::{ColumnName, CompareOp, Expression, NamePart, Predicate, TruthValue, Unsupported};
+pub use program::{Conjunct, PruningProgram};
+pub use selection::{Selection, Verdict};
+pub use sql::{MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_WORDS};
+pub use zone_maps::{ColumnZones, ZoneColumns, ZoneMaps, ZoneMapsError};

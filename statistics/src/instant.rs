@@ -30,31 +30,22 @@ impl SessionZone {
     /// The earliest and latest instant (nanoseconds since 1970-01-01T00:00Z) that a local time (the same, without zone) may
     /// mean.
     pub fn instants(&self, local: i128) -> (i128, i128) {
-        let zone = match self {
-            Self::Unknown => return (local - ZONE_REACH_NANOSECONDS, local + ZONE_REACH_NANOSECONDS),
-            Self::Known(zone) => zone,
-        };
-        let Some(civil) = to_civil(local) else {
-            return (local - ZONE_REACH_NANOSECONDS, local + ZONE_REACH_NANOSECONDS);
-        };
-        let ambiguous = zone.to_ambiguous_timestamp(civil);
-        let (Ok(earlier), Ok(later)) = (ambiguous.earlier(), ambiguous.later()) else {
-            return (local - ZONE_REACH_NANOSECONDS, local + ZONE_REACH_NANOSECONDS);
-        };
-        let (earlier, later) = (earlier.as_nanosecond(), later.as_nanosecond());
-        (earlier.min(later), earlier.max(later))
+        self.instants_in_zone(local).unwrap_or_else(|| within_reach(local, 1))
     }
 
-    /// The local times that an instant may be read as when its zone is dropped: any within reach, since engines differ on
-    /// whether they keep the written fields, convert to UTC or convert to the session's zone.
-    pub fn locals(instant: i128) -> (i128, i128) {
-        (instant - ZONE_REACH_NANOSECONDS, instant + ZONE_REACH_NANOSECONDS)
+    fn instants_in_zone(&self, local: i128) -> Option<(i128, i128)> {
+        let Self::Known(zone) = self else { return None };
+        let civil = TimeZone::UTC.to_datetime(jiff::Timestamp::from_nanosecond(local).ok()?);
+        let ambiguous = zone.to_ambiguous_timestamp(civil);
+        let earlier = ambiguous.earlier().ok()?.as_nanosecond();
+        let later = ambiguous.later().ok()?.as_nanosecond();
+        Some((earlier.min(later), earlier.max(later)))
     }
 }
 
-fn to_civil(local: i128) -> Option<civil::DateTime> {
-    let timestamp = jiff::Timestamp::from_nanosecond(local).ok()?;
-    Some(TimeZone::UTC.to_datetime(timestamp))
+/// The times that one may be taken for when a zone is dropped or assumed, `times` times over.
+pub(crate) fn within_reach(nanoseconds: i128, times: i128) -> (i128, i128) {
+    (nanoseconds - times * ZONE_REACH_NANOSECONDS, nanoseconds + times * ZONE_REACH_NANOSECONDS)
 }
 
 /// A timestamp as read: nanoseconds since 1970-01-01T00:00, and whether the text named an offset (then in UTC).

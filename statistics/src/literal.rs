@@ -23,11 +23,22 @@ pub enum Literal {
     Time(i128),
     /// A date and time, in nanoseconds since 1970-01-01T00:00.
     Timestamp {
-        /// Nanoseconds, in UTC if the text named an offset.
+        /// Nanoseconds: of the instant in UTC if the text named an offset, else of the local time.
         nanoseconds: i128,
-        /// Whether the text named an offset.
-        has_offset: bool,
+        /// What is known of the zone.
+        zone: LiteralZone,
     },
+}
+
+/// What a timestamp literal says of its zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LiteralZone {
+    /// Nothing: a local time.
+    Local,
+    /// An offset: an instant.
+    Offset,
+    /// An offset, under the word TIMESTAMP alone: some engines read an instant, others drop the offset.
+    DoubtfulOffset,
 }
 
 /// A literal that cannot stand where it stands.
@@ -64,8 +75,17 @@ impl Literal {
 
     /// Reads the text of a `TIMESTAMP '...'` literal.
     pub fn timestamp(text: &str) -> Option<Self> {
-        instant::parse_timestamp(text)
-            .map(|ParsedTimestamp { nanoseconds, has_offset }| Self::Timestamp { nanoseconds, has_offset })
+        Self::timestamp_in(text, LiteralZone::DoubtfulOffset)
+    }
+
+    /// Reads the text of a `TIMESTAMP WITH TIME ZONE '...'` literal.
+    pub fn timestamptz(text: &str) -> Option<Self> {
+        Self::timestamp_in(text, LiteralZone::Offset)
+    }
+
+    fn timestamp_in(text: &str, with_offset: LiteralZone) -> Option<Self> {
+        let ParsedTimestamp { nanoseconds, has_offset } = instant::parse_timestamp(text)?;
+        Some(Self::Timestamp { nanoseconds, zone: if has_offset { with_offset } else { LiteralZone::Local } })
     }
 }
 
@@ -91,11 +111,11 @@ impl fmt::Display for Literal {
                 instant::write_time(f, *nanoseconds, shortest_fraction(*nanoseconds))?;
                 f.write_str("'")
             }
-            Self::Timestamp { nanoseconds, has_offset } => {
-                f.write_str("TIMESTAMP '")?;
+            Self::Timestamp { nanoseconds, zone } => {
+                f.write_str(if *zone == LiteralZone::Offset { "TIMESTAMP WITH TIME ZONE '" } else { "TIMESTAMP '" })?;
                 let digits = shortest_fraction(*nanoseconds);
                 instant::write_timestamp(f, *nanoseconds, digits)?;
-                f.write_str(if *has_offset { "Z'" } else { "'" })
+                f.write_str(if *zone == LiteralZone::Local { "'" } else { "Z'" })
             }
         }
     }

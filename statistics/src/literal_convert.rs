@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use half::f16;
 
 use crate::instant::{self, SessionZone};
-use crate::{Literal, LiteralError, Number, PrimitiveType, Value};
+use crate::{Literal, LiteralError, LiteralZone, Number, PrimitiveType, Value};
 
 const DAY_NANOSECONDS: i128 = 86_400_000_000_000;
 
@@ -39,12 +39,14 @@ impl Literal {
             (Self::Number(number), _) => convert_number(*number, column_type),
             (Self::Bytes(bytes), T::Binary | T::Fixed(_)) => Some(Converted::Exact(Value::Bytes(bytes.clone()))),
             (Self::Bytes(bytes), T::Uuid) if bytes.len() == 16 => Some(Converted::Exact(Value::Bytes(bytes.clone()))),
-            (Self::Date(days), _) => convert_moment(i128::from(*days) * DAY_NANOSECONDS, false, column_type, zone),
+            (Self::Date(days), _) => {
+                convert_moment(i128::from(*days) * DAY_NANOSECONDS, LiteralZone::Local, column_type, zone)
+            }
             (Self::Time(nanoseconds), T::Time(unit)) => {
                 Some(in_units(*nanoseconds, *nanoseconds, unit.nanoseconds(), column_type))
             }
-            (Self::Timestamp { nanoseconds, has_offset }, _) => {
-                convert_moment(*nanoseconds, *has_offset, column_type, zone)
+            (Self::Timestamp { nanoseconds, zone: written }, _) => {
+                convert_moment(*nanoseconds, *written, column_type, zone)
             }
             _ => None,
         };
@@ -69,8 +71,12 @@ fn convert_text(text: &str, column_type: PrimitiveType, zone: &SessionZone) -> R
         T::Float16 | T::Float32 | T::Float64 => {
             special_float(text).or_else(|| convert_number(Number::parse(text)?, column_type))
         }
-        T::Date | T::Timestamp(_) | T::Timestamptz(_) => instant::parse_timestamp(text)
-            .and_then(|parsed| convert_moment(parsed.nanoseconds, parsed.has_offset, column_type, zone)),
+        T::Date | T::Timestamp(_) | T::Timestamptz(_) => match Literal::timestamptz(text) {
+            Some(Literal::Timestamp { nanoseconds, zone: written }) => {
+                convert_moment(nanoseconds, written, column_type, zone)
+            }
+            _ => None,
+        },
         T::Time(unit) => instant::parse_time(text).map(|time| in_units(time, time, unit.nanoseconds(), column_type)),
         T::Uuid => {
             uuid::Uuid::parse_str(text).ok().map(|uuid| Converted::Exact(Value::Bytes(uuid.into_bytes().to_vec())))
@@ -164,7 +170,7 @@ fn f16_neighbour(value: f16, side: Ordering) -> f64 {
 /// A date or timestamp against a date, timestamp or timestamptz column.
 fn convert_moment(
     nanoseconds: i128,
-    has_offset: bool,
+    written: LiteralZone,
     column_type: PrimitiveType,
     zone: &SessionZone,
 ) -> Option<Converted> {
@@ -174,10 +180,12 @@ fn convert_moment(
         PrimitiveType::Timestamptz(unit) => (unit.nanoseconds(), true),
         _ => return None,
     };
-    let (low, high) = match (has_offset, zoned) {
-        (true, true) | (false, false) => (nanoseconds, nanoseconds),
-        (false, true) => zone.instants(nanoseconds),
-        (true, false) => SessionZone::locals(nanoseconds),
+    let (low, high) = match (written, zoned) {
+        (LiteralZone::Offset, true) | (LiteralZone::Local, false) => (nanoseconds, nanoseconds),
+        (LiteralZone::Local, true) => zone.instants(nanoseconds),
+        (LiteralZone::Offset, false) => instant::within_reach(nanoseconds, 1),
+        // Dropping the offset moves the time by as much as the offset, reading the rest in a zone by as much again.
+        (LiteralZone::DoubtfulOffset, _) => instant::within_reach(nanoseconds, 2),
     };
     Some(in_units(low, high, unit, column_type))
 }

@@ -33,7 +33,8 @@ fn nearest(text: &str, low: Value, high: Value) -> Value {
     }
 }
 
-fn parse_hex(text: &str) -> Option<Vec<u8>> {
+/// Reads pairs of hexadecimal digits; `None` if the text is anything else.
+pub fn parse_hex(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
     if !rest.is_empty() {

@@ -1,0 +1,344 @@
+//! A predicate held against a schema: names become field ids, literals become values of their column's type.
+//!
+//! After this, nothing about a filter can be wrong any more. What pruning has no rule for is a node of its own that keeps
+//! every container, with its reason.
+
+mod comparison;
+mod lookup;
+
+use std::fmt::{self, Write};
+
+use prunus_statistics::{FieldId, PrimitiveType, SessionZone, Value};
+
+use crate::outcome::OutcomeSet;
+use crate::simplify;
+use crate::{ColumnName, Expression, FilterError, Predicate, TruthValue, Unsupported};
+
+/// A column that a filter may name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its identity.
+    pub id: FieldId,
+    /// Its names from the top down.
+    pub path: Vec<String>,
+    /// Its type; `None` for a struct, list or map, of which no statistics are kept.
+    pub column_type: Option<PrimitiveType>,
+}
+
+/// How the reader's engine orders NaN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NanOrder {
+    /// Not known: whatever any engine answers must come out right.
+    #[default]
+    Any,
+    /// Above every number, equal to itself: PostgreSQL, Spark, DuckDB, Snowflake.
+    Greatest,
+    /// Unordered, as IEEE 754 compares: Trino, plain C.
+    Ieee,
+}
+
+/// What a filter's meaning depends on besides its text.
+#[derive(Clone, Debug, Default)]
+pub struct BindOptions {
+    /// How the reader's engine orders NaN.
+    pub nan_order: NanOrder,
+    /// The zone in which it reads local times.
+    pub zone: SessionZone,
+}
+
+/// A predicate over field ids and typed values: conjuncts that must all hold.
+#[derive(Clone, Debug)]
+pub struct BoundPredicate {
+    conjuncts: Vec<BoundConjunct>,
+}
+
+/// One conjunct with its text for people.
+#[derive(Clone, Debug)]
+pub(crate) struct BoundConjunct {
+    pub(crate) node: BoundNode,
+    pub(crate) expression: String,
+}
+
+/// A bound boolean expression.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum BoundNode {
+    /// These outcomes on every row.
+    Constant(OutcomeSet),
+    Leaf(BoundLeaf),
+    Not(Box<BoundNode>),
+    All(Vec<BoundNode>),
+    Any(Vec<BoundNode>),
+    /// True where the inner outcome is one of these, else false; never null.
+    Is(Box<BoundNode>, OutcomeSet),
+    /// Nothing can be proven about it, for this reason.
+    Unknown(String),
+}
+
+/// A test of one column.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BoundLeaf {
+    pub(crate) column: BoundColumn,
+    pub(crate) test: BoundTest,
+    /// What the test may be on a row that is NaN.
+    pub(crate) on_nan: OutcomeSet,
+}
+
+/// A column of the schema that carries statistics.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BoundColumn {
+    pub(crate) id: FieldId,
+    pub(crate) column_type: PrimitiveType,
+    pub(crate) name: String,
+}
+
+/// What is tested; null on null rows but for `IsNull`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum BoundTest {
+    /// Between two ends, of which at least one is given.
+    Range {
+        lower: Option<Endpoint>,
+        upper: Option<Endpoint>,
+    },
+    /// One of these values, sorted, each once.
+    In(Vec<Value>),
+    IsNull,
+    /// The same on every row with a value.
+    Always(bool),
+    /// A comparison with the literal NaN: for equality (then no number is equal), or by an order that engines disagree on.
+    Nan {
+        equality: bool,
+    },
+}
+
+/// An end of a range. A literal that the type cannot hold lies between `low` and `high`, and engines take it for either.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Endpoint {
+    pub(crate) low: Value,
+    pub(crate) high: Value,
+    pub(crate) inclusive: bool,
+}
+
+impl BoundPredicate {
+    /// Binds a predicate to the columns of a schema.
+    ///
+    /// # Errors
+    /// Every fault found: unknown columns, literals that do not go with their column, columns that are no conditions.
+    pub fn bind(predicate: &Predicate, columns: &[Column], options: &BindOptions) -> Result<Self, Vec<FilterError>> {
+        let mut binder = Binder { columns, options, faults: Vec::new() };
+        let parts = match predicate {
+            Predicate::And(parts) => parts.as_slice(),
+            single => std::slice::from_ref(single),
+        };
+        let conjuncts =
+            parts.iter().map(|part| BoundConjunct { node: binder.node(part), expression: shown(part) }).collect();
+        if binder.faults.is_empty() {
+            Ok(Self { conjuncts: simplify::intersect_conjuncts(conjuncts) })
+        } else {
+            Err(binder.faults)
+        }
+    }
+
+    /// The predicate that every row meets.
+    pub fn always() -> Self {
+        Self { conjuncts: Vec::new() }
+    }
+
+    pub(crate) fn into_conjuncts(self) -> Vec<BoundConjunct> {
+        self.conjuncts
+    }
+}
+
+/// The longest text of a conjunct that is kept for people.
+const MAX_SHOWN_BYTES: usize = 1_000;
+
+/// A predicate's text, cut where it gets too long to be read.
+fn shown(predicate: &Predicate) -> String {
+    let mut text = ShortText(String::new());
+    if write!(text, "{predicate}").is_err() {
+        text.0.push_str(" ...");
+    }
+    text.0
+}
+
+struct ShortText(String);
+
+impl Write for ShortText {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        if self.0.len() + part.len() > MAX_SHOWN_BYTES {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(part);
+        Ok(())
+    }
+}
+
+struct Binder<'a> {
+    columns: &'a [Column],
+    options: &'a BindOptions,
+    faults: Vec<FilterError>,
+}
+
+/// A bound operand of a comparison.
+enum Operand<'a> {
+    Column(BoundColumn),
+    Literal(&'a prunus_statistics::Literal),
+    Null,
+    /// Nothing is known of it, for this reason.
+    Unknown(String),
+}
+
+impl Binder<'_> {
+    fn node(&mut self, predicate: &Predicate) -> BoundNode {
+        match predicate {
+            Predicate::Constant(value) => BoundNode::Constant(outcome(*value)),
+            Predicate::Column(name) => self.boolean_column(name),
+            Predicate::Compare { left, op, right } => self.compare(left, *op, right),
+            Predicate::Distinct { left, right, negated } => self.distinct(left, right, *negated),
+            Predicate::In { expression, list, negated } => negate_if(*negated, self.in_list(expression, list)),
+            Predicate::Between { expression, low, high, negated } => {
+                negate_if(*negated, self.between(expression, low, high))
+            }
+            Predicate::IsNull { expression, negated } => negate_if(*negated, self.is_null(expression)),
+            Predicate::Is { predicate, value, negated } => {
+                let matching = match value {
+                    TruthValue::True => OutcomeSet::TRUE,
+                    TruthValue::False => OutcomeSet::FALSE,
+                    TruthValue::Unknown => OutcomeSet::NULL,
+                };
+                let matching = if *negated { matching.complement() } else { matching };
+                BoundNode::Is(Box::new(self.node(predicate)), matching)
+            }
+            Predicate::Not(inner) => BoundNode::Not(Box::new(self.node(inner))),
+            Predicate::And(parts) => {
+                let parts = parts.iter().map(|part| self.node(part)).collect();
+                BoundNode::All(simplify::intersect(parts))
+            }
+            Predicate::Or(parts) => BoundNode::Any(parts.iter().map(|part| self.node(part)).collect()),
+            Predicate::Other(other) => BoundNode::Unknown(self.unsupported(other)),
+        }
+    }
+
+    fn operand<'a>(&mut self, expression: &'a Expression) -> Operand<'a> {
+        match expression {
+            Expression::Column(name) => match self.column(name) {
+                Ok(column) => Operand::Column(column),
+                Err(reason) => Operand::Unknown(reason),
+            },
+            Expression::Literal(literal) => Operand::Literal(literal),
+            Expression::Null => Operand::Null,
+            Expression::Other(other) => Operand::Unknown(self.unsupported(other)),
+        }
+    }
+
+    /// A column that carries statistics, or why this one does not. A name that is none is noted as a fault.
+    fn column(&mut self, name: &ColumnName) -> Result<BoundColumn, String> {
+        match lookup::find(self.columns, name) {
+            Ok(Column { id, path, column_type: Some(column_type) }) => {
+                Ok(BoundColumn { id: *id, column_type: *column_type, name: path.join(".") })
+            }
+            Ok(Column { path, column_type: None, .. }) => {
+                Err(format!("no statistics are kept of the nested column `{}`", path.join(".")))
+            }
+            Err(fault) => {
+                self.faults.push(fault);
+                Err(String::new())
+            }
+        }
+    }
+
+    /// Why an expression is not supported; the columns that it names must exist all the same.
+    fn unsupported(&mut self, other: &Unsupported) -> String {
+        for name in &other.columns {
+            if let Err(fault) = lookup::find(self.columns, name) {
+                self.faults.push(fault);
+            }
+        }
+        format!("there is no rule for `{}`", other.expression)
+    }
+}
+
+fn outcome(value: Option<bool>) -> OutcomeSet {
+    match value {
+        Some(true) => OutcomeSet::TRUE,
+        Some(false) => OutcomeSet::FALSE,
+        None => OutcomeSet::NULL,
+    }
+}
+
+fn negate_if(negated: bool, node: BoundNode) -> BoundNode {
+    if negated { BoundNode::Not(Box::new(node)) } else { node }
+}
+
+impl fmt::Display for BoundPredicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, conjunct) in self.conjuncts.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\nAND ")?;
+            }
+            write!(f, "{}", conjunct.node)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for BoundNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter<'_>, name: &str, nodes: &[Self]| {
+            write!(f, "{name}(")?;
+            for (index, node) in nodes.iter().enumerate() {
+                write!(f, "{}{node}", if index > 0 { ", " } else { "" })?;
+            }
+            f.write_str(")")
+        };
+        match self {
+            Self::Constant(outcomes) => write!(f, "constant {outcomes}"),
+            Self::Leaf(leaf) => write!(f, "{leaf}"),
+            Self::Not(node) => write!(f, "not({node})"),
+            Self::All(nodes) => list(f, "all", nodes),
+            Self::Any(nodes) => list(f, "any", nodes),
+            Self::Is(node, matching) => write!(f, "is {matching}({node})"),
+            Self::Unknown(reason) => write!(f, "unknown({reason})"),
+        }
+    }
+}
+
+impl fmt::Display for BoundLeaf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BoundColumn { id, column_type, .. } = &self.column;
+        write!(f, "{id} {column_type} ")?;
+        match &self.test {
+            BoundTest::Range { lower, upper } => {
+                f.write_str("in ")?;
+                match lower {
+                    None => f.write_str("(..")?,
+                    Some(end) => write!(f, "{}{}", if end.inclusive { "[" } else { "(" }, end.display(*column_type))?,
+                }
+                f.write_str(", ")?;
+                match upper {
+                    None => f.write_str("..)"),
+                    Some(end) => write!(f, "{}{}", end.display(*column_type), if end.inclusive { "]" } else { ")" }),
+                }
+            }
+            BoundTest::In(values) => write!(f, "in {} values", values.len()),
+            BoundTest::IsNull => f.write_str("is null"),
+            BoundTest::Always(value) => write!(f, "always {value}"),
+            BoundTest::Nan { equality: true } => f.write_str("= NaN"),
+            BoundTest::Nan { equality: false } => f.write_str("ordered against NaN"),
+        }
+    }
+}
+
+impl Endpoint {
+    fn display(&self, column_type: PrimitiveType) -> String {
+        if self.is_exact() {
+            self.low.display(column_type).to_string()
+        } else {
+            format!("{}~{}", self.low.display(column_type), self.high.display(column_type))
+        }
+    }
+
+    /// Whether every engine takes the literal for one and the same value.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.low == self.high
+    }
+}

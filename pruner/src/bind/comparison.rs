@@ -1,0 +1,211 @@
+//! Comparisons of a column with literals, as tests of ranges and lists.
+
+use prunus_statistics::{Converted, Literal, LiteralError, PrimitiveType, Value};
+
+use super::{Binder, BoundColumn, BoundLeaf, BoundNode, BoundTest, Endpoint, NanOrder, Operand, negate_if, outcome};
+use crate::outcome::OutcomeSet;
+use crate::simplify;
+use crate::{ColumnName, CompareOp, Expression, FilterError};
+
+impl Binder<'_> {
+    pub(super) fn boolean_column(&mut self, name: &ColumnName) -> BoundNode {
+        match self.column(name) {
+            Ok(column) if column.column_type == PrimitiveType::Boolean => {
+                let end = || Some(Endpoint { low: Value::Boolean(true), high: Value::Boolean(true), inclusive: true });
+                self.leaf(column, BoundTest::Range { lower: end(), upper: end() })
+            }
+            Ok(column) => {
+                let column_type = column.column_type.to_string();
+                self.faults.push(FilterError::NotBoolean { column: column.name, column_type });
+                BoundNode::Unknown(String::new())
+            }
+            Err(reason) => BoundNode::Unknown(reason),
+        }
+    }
+
+    pub(super) fn compare(&mut self, left: &Expression, op: CompareOp, right: &Expression) -> BoundNode {
+        let (left, right) = (self.operand(left), self.operand(right));
+        match (left, right) {
+            (Operand::Unknown(reason), _) | (_, Operand::Unknown(reason)) => BoundNode::Unknown(reason),
+            (Operand::Null, _) | (_, Operand::Null) => BoundNode::Constant(OutcomeSet::NULL),
+            (Operand::Column(column), Operand::Literal(literal)) => self.column_to_literal(column, op, literal),
+            (Operand::Literal(literal), Operand::Column(column)) => {
+                self.column_to_literal(column, op.flipped(), literal)
+            }
+            (Operand::Literal(left), Operand::Literal(right)) => compare_literals(left, op, right),
+            (Operand::Column(left), Operand::Column(right)) => BoundNode::Unknown(format!(
+                "there is no rule for comparing the columns `{}` and `{}`",
+                left.name, right.name
+            )),
+        }
+    }
+
+    /// `IS [NOT] DISTINCT FROM`, which is never null: against a literal, equality that holds or does not.
+    pub(super) fn distinct(&mut self, left: &Expression, right: &Expression, negated: bool) -> BoundNode {
+        let same = match (left, right) {
+            (Expression::Null, tested) | (tested, Expression::Null) => self.is_null(tested),
+            _ => BoundNode::Is(Box::new(self.compare(left, CompareOp::Eq, right)), OutcomeSet::TRUE),
+        };
+        // Two columns may both be null, which equality does not see.
+        let two_columns = matches!(
+            (left, right),
+            (Expression::Column(_) | Expression::Other(_), Expression::Column(_) | Expression::Other(_))
+        );
+        match (two_columns, same) {
+            (true, BoundNode::Is(unknown, _)) => *unknown,
+            (_, same) => negate_if(!negated, same),
+        }
+    }
+
+    /// `BETWEEN` is a conjunction of two comparisons, and so one range.
+    pub(super) fn between(&mut self, expression: &Expression, low: &Expression, high: &Expression) -> BoundNode {
+        let lower = self.compare(expression, CompareOp::GtEq, low);
+        let upper = self.compare(expression, CompareOp::LtEq, high);
+        BoundNode::All(simplify::intersect(vec![lower, upper]))
+    }
+
+    /// `IN` is a disjunction of equalities: those with a value become one sorted list, the others stay what they are.
+    pub(super) fn in_list(&mut self, expression: &Expression, list: &[Expression]) -> BoundNode {
+        let column = match self.operand(expression) {
+            Operand::Column(column) => column,
+            Operand::Unknown(reason) => return BoundNode::Unknown(reason),
+            Operand::Null | Operand::Literal(_) => {
+                return BoundNode::Any(list.iter().map(|item| self.compare(expression, CompareOp::Eq, item)).collect());
+            }
+        };
+        let mut values = Vec::new();
+        let mut others = Vec::new();
+        for item in list {
+            let Expression::Literal(literal) = item else {
+                others.push(self.compare(expression, CompareOp::Eq, item));
+                continue;
+            };
+            match literal.convert(column.column_type, &self.options.zone) {
+                Ok(Converted::Exact(value)) => values.push(value),
+                converted => others.push(self.converted(column.clone(), CompareOp::Eq, converted)),
+            }
+        }
+        values.sort_by(|a, b| a.compare(b).unwrap_or(std::cmp::Ordering::Equal));
+        values.dedup_by(|a, b| a.compare(b) == Some(std::cmp::Ordering::Equal));
+        if !values.is_empty() {
+            others.push(self.leaf(column, BoundTest::In(values)));
+        }
+        if others.len() > 1 {
+            BoundNode::Any(others)
+        } else {
+            others.pop().unwrap_or(BoundNode::Constant(outcome(Some(false))))
+        }
+    }
+
+    pub(super) fn is_null(&mut self, expression: &Expression) -> BoundNode {
+        match self.operand(expression) {
+            Operand::Column(column) => self.leaf(column, BoundTest::IsNull),
+            Operand::Null => BoundNode::Constant(OutcomeSet::TRUE),
+            Operand::Literal(_) => BoundNode::Constant(OutcomeSet::FALSE),
+            Operand::Unknown(reason) => BoundNode::Unknown(reason),
+        }
+    }
+
+    fn column_to_literal(&mut self, column: BoundColumn, op: CompareOp, literal: &Literal) -> BoundNode {
+        let converted = literal.convert(column.column_type, &self.options.zone);
+        self.converted(column, op, converted)
+    }
+
+    fn converted(
+        &mut self,
+        column: BoundColumn,
+        op: CompareOp,
+        converted: Result<Converted, LiteralError>,
+    ) -> BoundNode {
+        if op == CompareOp::NotEq {
+            return BoundNode::Not(Box::new(self.converted(column, CompareOp::Eq, converted)));
+        }
+        let is_greater = matches!(op, CompareOp::Gt | CompareOp::GtEq);
+        let test = match converted {
+            Ok(Converted::Exact(value)) => range(op, value.clone(), value),
+            Ok(Converted::Between(low, high)) if column.column_type.is_integer() => between_integers(op, low, high),
+            Ok(Converted::Between(low, high)) => range(op, low, high),
+            Ok(Converted::BelowRange) => BoundTest::Always(is_greater),
+            Ok(Converted::AboveRange) => BoundTest::Always(matches!(op, CompareOp::Lt | CompareOp::LtEq)),
+            Ok(Converted::Nan) => BoundTest::Nan { equality: op == CompareOp::Eq },
+            Err(error) => return self.not_comparable(column, error),
+        };
+        self.leaf(column, test)
+    }
+
+    /// A text against a binary column is read differently by different engines; any other mismatch is a fault of the filter.
+    fn not_comparable(&mut self, column: BoundColumn, error: LiteralError) -> BoundNode {
+        match (&error, column.column_type) {
+            (LiteralError::Mismatch { literal, .. }, PrimitiveType::Binary | PrimitiveType::Fixed(_))
+                if literal.starts_with('\'') =>
+            {
+                BoundNode::Unknown(format!(
+                    "engines read the text {literal} against the binary column `{}` differently; write X'...'",
+                    column.name
+                ))
+            }
+            _ => {
+                self.faults.push(FilterError::Literal { column: column.name, error });
+                BoundNode::Unknown(String::new())
+            }
+        }
+    }
+
+    fn leaf(&self, column: BoundColumn, test: BoundTest) -> BoundNode {
+        let on_nan =
+            if column.column_type.is_float() { on_nan(&test, self.options.nan_order) } else { OutcomeSet::NONE };
+        BoundNode::Leaf(BoundLeaf { column, test, on_nan })
+    }
+}
+
+/// The range in which `op` holds against a literal that is taken for some value from `low` to `high`.
+fn range(op: CompareOp, low: Value, high: Value) -> BoundTest {
+    let inclusive = matches!(op, CompareOp::Eq | CompareOp::NotEq | CompareOp::LtEq | CompareOp::GtEq);
+    let end = Endpoint { low, high, inclusive };
+    match op {
+        CompareOp::Eq | CompareOp::NotEq => BoundTest::Range { lower: Some(end.clone()), upper: Some(end) },
+        CompareOp::Lt | CompareOp::LtEq => BoundTest::Range { lower: None, upper: Some(end) },
+        CompareOp::Gt | CompareOp::GtEq => BoundTest::Range { lower: Some(end), upper: None },
+    }
+}
+
+/// Integers against a fraction: engines agree that the comparison is exact, so the fraction lies strictly between.
+fn between_integers(op: CompareOp, low: Value, high: Value) -> BoundTest {
+    match op {
+        CompareOp::Eq | CompareOp::NotEq => BoundTest::Always(false),
+        CompareOp::Lt | CompareOp::LtEq => range(CompareOp::Lt, high.clone(), high),
+        CompareOp::Gt | CompareOp::GtEq => range(CompareOp::Gt, low.clone(), low),
+    }
+}
+
+/// What a test may be on a row that is NaN, by the reader's order. With no order known, a NaN may lie above or below every
+/// number, or be unordered; but in no order does it lie on both sides of a range, and in none does it equal a number.
+pub(crate) fn on_nan(test: &BoundTest, nan_order: NanOrder) -> OutcomeSet {
+    let either = OutcomeSet::TRUE | OutcomeSet::FALSE;
+    match (test, nan_order) {
+        (BoundTest::Range { lower: Some(_), upper: Some(_) }, _) => OutcomeSet::FALSE,
+        (BoundTest::Range { .. }, NanOrder::Any) => either,
+        (BoundTest::Range { lower: Some(_), upper: None }, NanOrder::Greatest) => OutcomeSet::TRUE,
+        (BoundTest::Range { .. }, NanOrder::Greatest | NanOrder::Ieee) => OutcomeSet::FALSE,
+        (BoundTest::In(_) | BoundTest::IsNull, _) => OutcomeSet::FALSE,
+        (BoundTest::Always(value), _) => outcome(Some(*value)),
+        (BoundTest::Nan { .. }, _) => either,
+    }
+}
+
+/// Two literals, where engines agree on the answer without knowing a type.
+fn compare_literals(left: &Literal, op: CompareOp, right: &Literal) -> BoundNode {
+    let equal = match (left, right) {
+        (Literal::Number(left), Literal::Number(right)) => left == right,
+        (Literal::Text(left), Literal::Text(right)) => left == right,
+        (Literal::Boolean(left), Literal::Boolean(right)) => left == right,
+        _ => return BoundNode::Unknown("there is no rule for comparing these two literals".to_owned()),
+    };
+    match op {
+        CompareOp::Eq => BoundNode::Constant(outcome(Some(equal))),
+        CompareOp::NotEq => BoundNode::Constant(outcome(Some(!equal))),
+        CompareOp::LtEq | CompareOp::GtEq if equal => BoundNode::Constant(OutcomeSet::TRUE),
+        CompareOp::Lt | CompareOp::Gt if equal => BoundNode::Constant(OutcomeSet::FALSE),
+        _ => BoundNode::Unknown("there is no rule for ordering two literals".to_owned()),
+    }
+}

@@ -1,0 +1,253 @@
+//! What was asked: a filter as its author wrote it, not yet held against any schema.
+
+use std::fmt;
+
+use prunus_statistics::Literal;
+
+/// The name of a column: one part, or several for a field inside structs.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ColumnName {
+    /// The parts from the top down.
+    pub parts: Vec<NamePart>,
+}
+
+/// One part of a column's name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct NamePart {
+    /// The name.
+    pub text: String,
+    /// Whether it stood in quotes, and so must match to the letter.
+    pub quoted: bool,
+}
+
+impl ColumnName {
+    /// A name whose parts match to the letter.
+    pub fn exact<S: Into<String>>(parts: impl IntoIterator<Item = S>) -> Self {
+        Self { parts: parts.into_iter().map(|part| NamePart { text: part.into(), quoted: true }).collect() }
+    }
+}
+
+impl fmt::Display for ColumnName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, part) in self.parts.iter().enumerate() {
+            if index > 0 {
+                f.write_str(".")?;
+            }
+            if part.quoted {
+                write!(f, "\"{}\"", part.text.replace('"', "\"\""))?;
+            } else {
+                f.write_str(&part.text)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A value that a predicate speaks of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expression {
+    /// A column.
+    Column(ColumnName),
+    /// A literal.
+    Literal(Literal),
+    /// NULL.
+    Null,
+    /// An expression that pruning has no rule for.
+    Other(Unsupported),
+}
+
+/// A part of a filter that pruning has no rule for: it keeps every file, and the plan's metrics name it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unsupported {
+    /// The expression as SQL.
+    pub expression: String,
+    /// The columns that it names; they must exist all the same.
+    pub columns: Vec<ColumnName>,
+}
+
+/// The six comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum CompareOp {
+    Eq,
+    NotEq,
+    Lt,
+    LtEq,
+    Gt,
+    GtEq,
+}
+
+impl CompareOp {
+    /// The comparison with its sides swapped.
+    #[must_use]
+    pub fn flipped(self) -> Self {
+        match self {
+            Self::Eq => Self::Eq,
+            Self::NotEq => Self::NotEq,
+            Self::Lt => Self::Gt,
+            Self::LtEq => Self::GtEq,
+            Self::Gt => Self::Lt,
+            Self::GtEq => Self::LtEq,
+        }
+    }
+}
+
+impl fmt::Display for CompareOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Eq => "=",
+            Self::NotEq => "<>",
+            Self::Lt => "<",
+            Self::LtEq => "<=",
+            Self::Gt => ">",
+            Self::GtEq => ">=",
+        })
+    }
+}
+
+/// What `p IS ...` tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum TruthValue {
+    True,
+    False,
+    Unknown,
+}
+
+/// A boolean expression over columns. Its text form is SQL, and reads back as the same predicate.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Predicate {
+    /// TRUE, FALSE or NULL.
+    Constant(Option<bool>),
+    /// A boolean column.
+    Column(ColumnName),
+    /// `left op right`.
+    Compare {
+        /// The left side.
+        left: Expression,
+        /// The comparison.
+        op: CompareOp,
+        /// The right side.
+        right: Expression,
+    },
+    /// `left IS [NOT] DISTINCT FROM right`.
+    Distinct {
+        /// The left side.
+        left: Expression,
+        /// The right side.
+        right: Expression,
+        /// Whether NOT stood there.
+        negated: bool,
+    },
+    /// `expression [NOT] IN (list)`.
+    In {
+        /// What is looked for.
+        expression: Expression,
+        /// Where.
+        list: Vec<Expression>,
+        /// Whether NOT stood there.
+        negated: bool,
+    },
+    /// `expression [NOT] BETWEEN low AND high`.
+    Between {
+        /// What is compared.
+        expression: Expression,
+        /// The lower end, included.
+        low: Expression,
+        /// The upper end, included.
+        high: Expression,
+        /// Whether NOT stood there.
+        negated: bool,
+    },
+    /// `expression IS [NOT] NULL`.
+    IsNull {
+        /// What is tested.
+        expression: Expression,
+        /// Whether NOT stood there.
+        negated: bool,
+    },
+    /// `(predicate) IS [NOT] TRUE | FALSE | UNKNOWN`.
+    Is {
+        /// What is tested.
+        predicate: Box<Predicate>,
+        /// For what.
+        value: TruthValue,
+        /// Whether NOT stood there.
+        negated: bool,
+    },
+    /// `NOT (predicate)`.
+    Not(Box<Predicate>),
+    /// All of these; at least two.
+    And(Vec<Predicate>),
+    /// Any of these; at least two.
+    Or(Vec<Predicate>),
+    /// A predicate that pruning has no rule for.
+    Other(Unsupported),
+}
+
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Column(name) => write!(f, "{name}"),
+            Self::Literal(literal) => write!(f, "{literal}"),
+            Self::Null => f.write_str("NULL"),
+            Self::Other(other) => f.write_str(&other.expression),
+        }
+    }
+}
+
+impl fmt::Display for Predicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let not = |negated: bool| if negated { "NOT " } else { "" };
+        match self {
+            Self::Constant(None) => f.write_str("NULL"),
+            Self::Constant(Some(value)) => f.write_str(if *value { "TRUE" } else { "FALSE" }),
+            Self::Column(name) => write!(f, "{name}"),
+            Self::Compare { left, op, right } => write!(f, "{left} {op} {right}"),
+            Self::Distinct { left, right, negated } => write!(f, "{left} IS {}DISTINCT FROM {right}", not(*negated)),
+            Self::In { expression, list, negated } => {
+                write!(f, "{expression} {}IN (", not(*negated))?;
+                write_joined(f, list, ", ")?;
+                f.write_str(")")
+            }
+            Self::Between { expression, low, high, negated } => {
+                write!(f, "{expression} {}BETWEEN {low} AND {high}", not(*negated))
+            }
+            Self::IsNull { expression, negated } => write!(f, "{expression} IS {}NULL", not(*negated)),
+            Self::Is { predicate, value, negated } => {
+                let value = match value {
+                    TruthValue::True => "TRUE",
+                    TruthValue::False => "FALSE",
+                    TruthValue::Unknown => "UNKNOWN",
+                };
+                write!(f, "({predicate}) IS {}{value}", not(*negated))
+            }
+            Self::Not(predicate) => write!(f, "NOT ({predicate})"),
+            Self::And(parts) => write_joined(f, &parts.iter().map(Operand).collect::<Vec<_>>(), " AND "),
+            Self::Or(parts) => write_joined(f, &parts.iter().map(Operand).collect::<Vec<_>>(), " OR "),
+            Self::Other(other) => f.write_str(&other.expression),
+        }
+    }
+}
+
+/// A part of a conjunction or disjunction, in parentheses where it would read otherwise without.
+struct Operand<'a>(&'a Predicate);
+
+impl fmt::Display for Operand<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Predicate::And(_) | Predicate::Or(_) | Predicate::Other(_) => write!(f, "({})", self.0),
+            plain => write!(f, "{plain}"),
+        }
+    }
+}
+
+fn write_joined<T: fmt::Display>(f: &mut fmt::Formatter<'_>, parts: &[T], separator: &str) -> fmt::Result {
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
+            f.write_str(separator)?;
+        }
+        write!(f, "{part}")?;
+    }
+    Ok(())
+}

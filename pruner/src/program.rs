@@ -1,0 +1,313 @@
+//! What to compute over zone maps, and which of their columns that needs.
+
+use std::fmt;
+
+use prunus_statistics::{FieldId, PhysicalType, PrimitiveType, Value};
+
+use crate::bind::{BoundColumn, BoundLeaf, BoundNode, BoundPredicate, BoundTest, Endpoint};
+use crate::outcome::OutcomeSet;
+
+/// A compiled filter. The same program prunes containers of every level: manifests, files, row groups.
+#[derive(Clone, Debug)]
+pub struct PruningProgram {
+    conjuncts: Vec<Conjunct>,
+    /// The conjuncts, cheapest first.
+    order: Vec<usize>,
+}
+
+/// One of the conditions that must all hold.
+#[derive(Clone, Debug)]
+pub struct Conjunct {
+    pub(crate) node: Node,
+    /// Its text, as the filter has it; cut where it is very long.
+    pub expression: String,
+    /// Why it cannot prune, where that is already plain from the filter.
+    pub unsupported: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    Constant(OutcomeSet),
+    Leaf(Leaf),
+    Not(Box<Node>),
+    All(Vec<Node>),
+    Any(Vec<Node>),
+    Is(Box<Node>, OutcomeSet),
+    Unknown,
+}
+
+/// A test of one column's zone maps.
+#[derive(Clone, Debug)]
+pub(crate) struct Leaf {
+    pub(crate) column: BoundColumn,
+    pub(crate) test: Test,
+    pub(crate) on_nan: OutcomeSet,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Test {
+    Int32(ValueTest<i32>),
+    Int64(ValueTest<i64>),
+    UInt64(ValueTest<u64>),
+    Float64(ValueTest<f64>),
+    Int128(ValueTest<i128>),
+    Bytes(ValueTest<Vec<u8>>),
+    IsNull,
+    Always(bool),
+    Nan { equality: bool },
+}
+
+/// A test of values in their physical type.
+#[derive(Clone, Debug)]
+pub(crate) enum ValueTest<T> {
+    Range {
+        lower: Option<End<T>>,
+        upper: Option<End<T>>,
+    },
+    /// Sorted, each value once.
+    In(Vec<T>),
+}
+
+/// An end of a range; `low` and `high` differ where engines take the literal for different values.
+#[derive(Clone, Debug)]
+pub(crate) struct End<T> {
+    pub(crate) low: T,
+    pub(crate) high: T,
+    pub(crate) inclusive: bool,
+}
+
+impl PruningProgram {
+    /// Compiles a bound predicate. Nothing can fail: what has no rule keeps every container.
+    pub fn compile(predicate: BoundPredicate) -> Self {
+        let conjuncts: Vec<Conjunct> = predicate
+            .into_conjuncts()
+            .into_iter()
+            .map(|bound| {
+                let mut unsupported = None;
+                let node = compile_node(bound.node, &mut unsupported);
+                Conjunct { node, expression: bound.expression, unsupported }
+            })
+            .collect();
+        let mut order: Vec<usize> = (0..conjuncts.len()).collect();
+        order.sort_by_key(|index| conjuncts.get(*index).map_or(0, |conjunct| cost(&conjunct.node)));
+        Self { conjuncts, order }
+    }
+
+    /// The conjuncts in the order of the filter.
+    pub fn conjuncts(&self) -> &[Conjunct] {
+        &self.conjuncts
+    }
+
+    /// The conjuncts with their places in the filter, cheapest first.
+    pub(crate) fn cheapest_first(&self) -> impl Iterator<Item = (usize, &Conjunct)> {
+        self.order.iter().filter_map(|index| Some((*index, self.conjuncts.get(*index)?)))
+    }
+
+    /// The columns whose zone maps the program reads, each once.
+    pub fn columns(&self) -> Vec<(FieldId, PrimitiveType)> {
+        let mut columns = Vec::new();
+        for conjunct in &self.conjuncts {
+            for leaf in conjunct.node.leaves() {
+                let column = (leaf.column.id, leaf.column.column_type);
+                if !columns.contains(&column) {
+                    columns.push(column);
+                }
+            }
+        }
+        columns
+    }
+}
+
+impl Node {
+    /// The tests of columns in it.
+    pub(crate) fn leaves(&self) -> Vec<&Leaf> {
+        let mut leaves = Vec::new();
+        let mut open = vec![self];
+        while let Some(node) = open.pop() {
+            match node {
+                Self::Leaf(leaf) => leaves.push(leaf),
+                Self::Not(inner) | Self::Is(inner, _) => open.push(inner),
+                Self::All(parts) | Self::Any(parts) => open.extend(parts),
+                Self::Constant(_) | Self::Unknown => {}
+            }
+        }
+        leaves
+    }
+}
+
+fn compile_node(node: BoundNode, unsupported: &mut Option<String>) -> Node {
+    match node {
+        BoundNode::Constant(outcomes) => Node::Constant(outcomes),
+        BoundNode::Leaf(leaf) => compile_leaf(leaf),
+        BoundNode::Not(inner) => Node::Not(Box::new(compile_node(*inner, unsupported))),
+        BoundNode::All(parts) => Node::All(parts.into_iter().map(|part| compile_node(part, unsupported)).collect()),
+        BoundNode::Any(parts) => Node::Any(parts.into_iter().map(|part| compile_node(part, unsupported)).collect()),
+        BoundNode::Is(inner, matching) => Node::Is(Box::new(compile_node(*inner, unsupported)), matching),
+        BoundNode::Unknown(reason) => {
+            unsupported.get_or_insert(reason);
+            Node::Unknown
+        }
+    }
+}
+
+fn compile_leaf(leaf: BoundLeaf) -> Node {
+    let BoundLeaf { column, test, on_nan } = leaf;
+    let test = match test {
+        BoundTest::IsNull => Some(Test::IsNull),
+        BoundTest::Always(value) => Some(Test::Always(value)),
+        BoundTest::Nan { equality } => Some(Test::Nan { equality }),
+        values => match column.column_type.physical_type() {
+            PhysicalType::Int32 => value_test(values, narrow).map(Test::Int32),
+            PhysicalType::Int64 => value_test(values, narrow).map(Test::Int64),
+            PhysicalType::UInt64 => value_test(values, narrow).map(Test::UInt64),
+            PhysicalType::Int128 => value_test(values, narrow).map(Test::Int128),
+            PhysicalType::Float64 => value_test(values, as_float).map(Test::Float64),
+            PhysicalType::Bytes => value_test(values, as_bytes).map(Test::Bytes),
+        },
+    };
+    // A value that its column's physical type cannot hold does not come out of binding; were there one, it would keep all.
+    test.map_or(Node::Unknown, |test| Node::Leaf(Leaf { column, test, on_nan }))
+}
+
+fn value_test<T>(test: BoundTest, convert: impl Fn(&Value) -> Option<T>) -> Option<ValueTest<T>> {
+    let end = |end: Option<Endpoint>| match end {
+        None => Some(None),
+        Some(Endpoint { low, high, inclusive }) => {
+            Some(Some(End { low: convert(&low)?, high: convert(&high)?, inclusive }))
+        }
+    };
+    match test {
+        BoundTest::Range { lower, upper } => Some(ValueTest::Range { lower: end(lower)?, upper: end(upper)? }),
+        BoundTest::In(values) => values.iter().map(convert).collect::<Option<_>>().map(ValueTest::In),
+        BoundTest::IsNull | BoundTest::Always(_) | BoundTest::Nan { .. } => None,
+    }
+}
+
+fn narrow<T: TryFrom<i128>>(value: &Value) -> Option<T> {
+    match value {
+        Value::Integer(value) => T::try_from(*value).ok(),
+        Value::Boolean(value) => T::try_from(i128::from(*value)).ok(),
+        Value::Float(_) | Value::Bytes(_) => None,
+    }
+}
+
+fn as_float(value: &Value) -> Option<f64> {
+    if let Value::Float(value) = value { Some(*value) } else { None }
+}
+
+fn as_bytes(value: &Value) -> Option<Vec<u8>> {
+    if let Value::Bytes(bytes) = value { Some(bytes.clone()) } else { None }
+}
+
+/// A rough price per container, to run what is cheap first.
+fn cost(node: &Node) -> u32 {
+    match node {
+        Node::Constant(_) | Node::Unknown => 0,
+        Node::Leaf(leaf) => match &leaf.test {
+            Test::IsNull | Test::Always(_) | Test::Nan { .. } => 1,
+            Test::Int32(test) => 2 * test.steps(),
+            Test::Int64(test) => 3 * test.steps(),
+            Test::UInt64(test) => 3 * test.steps(),
+            Test::Float64(test) => 3 * test.steps(),
+            Test::Int128(test) => 5 * test.steps(),
+            Test::Bytes(test) => 40 * test.steps(),
+        },
+        Node::Not(inner) | Node::Is(inner, _) => cost(inner),
+        Node::All(parts) | Node::Any(parts) => parts.iter().map(cost).fold(0, u32::saturating_add),
+    }
+}
+
+impl<T> ValueTest<T> {
+    fn steps(&self) -> u32 {
+        match self {
+            Self::Range { .. } => 1,
+            Self::In(values) => 4 * (values.len() + 1).ilog2().max(1),
+        }
+    }
+}
+
+impl fmt::Display for PruningProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, conjunct) in self.cheapest_first() {
+            write!(f, "{index}: {}", conjunct.node)?;
+            match &conjunct.unsupported {
+                Some(reason) => writeln!(f, " ({reason})")?,
+                None => writeln!(f)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter<'_>, name: &str, nodes: &[Self]| {
+            write!(f, "{name}(")?;
+            for (index, node) in nodes.iter().enumerate() {
+                write!(f, "{}{node}", if index > 0 { ", " } else { "" })?;
+            }
+            f.write_str(")")
+        };
+        match self {
+            Self::Constant(outcomes) => write!(f, "constant {outcomes}"),
+            Self::Leaf(leaf) => write!(f, "{} {}", leaf.column.id, leaf.test),
+            Self::Not(inner) => write!(f, "not({inner})"),
+            Self::All(parts) => list(f, "all", parts),
+            Self::Any(parts) => list(f, "any", parts),
+            Self::Is(inner, matching) => write!(f, "is {matching}({inner})"),
+            Self::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+
+impl fmt::Display for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int32(test) => test.write(f, "int32"),
+            Self::Int64(test) => test.write(f, "int64"),
+            Self::UInt64(test) => test.write(f, "uint64"),
+            Self::Float64(test) => test.write(f, "float64"),
+            Self::Int128(test) => test.write(f, "int128"),
+            Self::Bytes(test) => test.write(f, "bytes"),
+            Self::IsNull => f.write_str("is null"),
+            Self::Always(value) => write!(f, "always {value}"),
+            Self::Nan { equality } => write!(f, "against NaN (equality: {equality})"),
+        }
+    }
+}
+
+impl ValueTest<Vec<u8>> {
+    /// The same test over borrowed bytes, as bounds are.
+    pub(crate) fn borrowed(&self) -> ValueTest<&[u8]> {
+        fn end(end: &End<Vec<u8>>) -> End<&[u8]> {
+            End { low: &end.low, high: &end.high, inclusive: end.inclusive }
+        }
+        match self {
+            Self::Range { lower, upper } => {
+                ValueTest::Range { lower: lower.as_ref().map(end), upper: upper.as_ref().map(end) }
+            }
+            Self::In(values) => ValueTest::In(values.iter().map(Vec::as_slice).collect()),
+        }
+    }
+}
+
+impl<T: fmt::Debug> ValueTest<T> {
+    fn write(&self, f: &mut fmt::Formatter<'_>, physical_type: &str) -> fmt::Result {
+        match self {
+            Self::Range { lower, upper } => {
+                let op = |end: &End<T>, inclusive, exclusive| if end.inclusive { inclusive } else { exclusive };
+                if let Some(end) = lower {
+                    write!(f, "{physical_type} max {} {:?}", op(end, ">=", ">"), end.low)?;
+                }
+                if let (Some(_), Some(_)) = (lower, upper) {
+                    f.write_str(", ")?;
+                }
+                if let Some(end) = upper {
+                    write!(f, "{physical_type} min {} {:?}", op(end, "<=", "<"), end.high)?;
+                }
+                Ok(())
+            }
+            Self::In(values) => write!(f, "{physical_type} one of {} values", values.len()),
+        }
+    }
+}

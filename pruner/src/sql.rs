@@ -1,0 +1,177 @@
+//! Filters as SQL text, read into predicates. (Their way back is the `Display` of [`Predicate`].)
+
+mod convert;
+mod guard;
+
+use sqlparser::ast::Expr;
+use sqlparser::dialect::GenericDialect;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+
+use crate::{FilterError, Predicate};
+
+/// The longest filter text, in bytes.
+pub const MAX_FILTER_BYTES: usize = 16 << 20;
+/// The most words and operators of a filter; values and the commas between them do not count.
+pub const MAX_FILTER_WORDS: usize = 10_000;
+/// How deep a filter may be nested.
+pub const MAX_FILTER_DEPTH: usize = 64;
+
+/// The most words that are parsed on the caller's stack: a chain of that many operators needs some 100 KiB of it.
+const MAX_WORDS_ON_THIS_STACK: usize = 100;
+/// Enough for a chain of [`MAX_FILTER_WORDS`] operators, which the parser builds as deep as it is long.
+const LARGE_STACK_BYTES: usize = 128 << 20;
+
+impl Predicate {
+    /// Reads a SQL boolean expression. What is no SQL, or cannot stand in a filter on rows, is an error; what pruning has no
+    /// rule for becomes a [`Predicate::Other`].
+    ///
+    /// ```
+    /// use prunus_pruner::Predicate;
+    /// let predicate = Predicate::parse_sql("price > 10 and name in ('a', 'b')")?;
+    /// assert_eq!(predicate.to_string(), "price > 10 AND name IN ('a', 'b')");
+    /// # Ok::<(), prunus_pruner::FilterError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FilterError`], with the place in the text where there is one.
+    pub fn parse_sql(text: &str) -> Result<Self, FilterError> {
+        if text.len() > MAX_FILTER_BYTES {
+            return Err(FilterError::TooLong { bytes: text.len(), max: MAX_FILTER_BYTES });
+        }
+        let dialect = GenericDialect {};
+        let tokens = Tokenizer::new(&dialect, text)
+            .tokenize_with_location()
+            .map_err(|error| FilterError::Syntax { message: error.to_string() })?;
+        let words = tokens.iter().filter(|token| is_word(&token.token)).count();
+        if words > MAX_FILTER_WORDS {
+            return Err(FilterError::TooComplex { what: "words and operators", max: MAX_FILTER_WORDS });
+        }
+        if words <= MAX_WORDS_ON_THIS_STACK {
+            return parse_tokens(tokens);
+        }
+        on_large_stack(|| parse_tokens(tokens))
+    }
+}
+
+fn is_word(token: &Token) -> bool {
+    !matches!(
+        token,
+        Token::Comma
+            | Token::Number(..)
+            | Token::SingleQuotedString(_)
+            | Token::HexStringLiteral(_)
+            | Token::Whitespace(_)
+            | Token::EOF
+    )
+}
+
+fn parse_tokens(tokens: Vec<TokenWithSpan>) -> Result<Predicate, FilterError> {
+    let dialect = GenericDialect {};
+    let mut parser = Parser::new(&dialect).with_recursion_limit(MAX_FILTER_DEPTH).with_tokens_with_locations(tokens);
+    let expression = parser.parse_expr().map_err(parser_error)?;
+    let rest = parser.peek_token();
+    if rest.token != Token::EOF {
+        let message = format!("expected the end, found {}{}", rest.token, rest.span.start);
+        return Err(FilterError::Syntax { message });
+    }
+    guard::check(&expression)?;
+    convert::predicate(unnested(&expression), 0)
+}
+
+fn parser_error(error: ParserError) -> FilterError {
+    match error {
+        ParserError::RecursionLimitExceeded => {
+            FilterError::TooComplex { what: "levels of nesting", max: MAX_FILTER_DEPTH }
+        }
+        ParserError::TokenizerError(message) | ParserError::ParserError(message) => FilterError::Syntax { message },
+    }
+}
+
+/// The expression without the parentheses around it.
+fn unnested(mut expression: &Expr) -> &Expr {
+    while let Expr::Nested(inner) = expression {
+        expression = inner;
+    }
+    expression
+}
+
+/// Runs `work` on a thread of its own with room for a deep recursion.
+fn on_large_stack(work: impl FnOnce() -> Result<Predicate, FilterError> + Send) -> Result<Predicate, FilterError> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(LARGE_STACK_BYTES).spawn_scoped(scope, work);
+        match thread.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(result)) => result,
+            // No thread could be had, or the parser panicked: the filter was not understood either way.
+            Ok(Err(_)) | Err(_) => Err(FilterError::Syntax { message: "the filter could not be parsed".to_owned() }),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parse_after_print_is_the_identity() {
+        for text in [
+            "a = 1",
+            "a <> -1.5 AND b < 'x''y'",
+            "NOT (a >= X'00ff' OR a <= DATE '2024-01-31')",
+            "a IN (1, 2, NULL) AND b NOT IN ('x')",
+            "a NOT BETWEEN 1 AND 2 OR a BETWEEN b AND 3",
+            "(a = 1 OR a = 2) AND (b IS NULL OR c IS NOT NULL)",
+            "(a > 1) IS NOT TRUE",
+            "flag AND NOT (other)",
+            "a.\"b.c\" = TIMESTAMP '2024-01-31T10:00:00.500Z'",
+            "a IS NOT DISTINCT FROM NULL",
+            "TRUE",
+            "lower(a) = 'x' AND (a LIKE 'p%')",
+            "t = TIME '10:00:00'",
+        ] {
+            let predicate = Predicate::parse_sql(text).unwrap();
+            assert_eq!(predicate.to_string(), text);
+            assert_eq!(Predicate::parse_sql(&predicate.to_string()), Ok(predicate));
+        }
+    }
+
+    #[test]
+    fn what_is_not_one_condition_is_refused() {
+        for (text, expected) in [
+            ("", "the filter is not a SQL expression: Expected: an expression, found: EOF"),
+            ("a = 1; drop", "the filter is not a SQL expression: expected the end, found ; at Line: 1, Column: 6"),
+            ("a = 'x", "the filter is not a SQL expression: Unterminated string literal at Line: 1, Column: 5"),
+            ("a + 1", "`a + 1` is not a condition"),
+            ("a = ?", "a filter cannot hold a parameter: `?`"),
+            ("a = $1", "a filter cannot hold a parameter: `$1`"),
+            ("a IN (SELECT 1)", "a filter cannot hold a subquery: `a IN (SELECT 1)`"),
+            ("sum(a) OVER () > 1", "a filter cannot hold a window function: `sum(a) OVER ()`"),
+            ("a = DATE '2024-02-30'", "`2024-02-30` is not a date"),
+        ] {
+            assert_eq!(Predicate::parse_sql(text).unwrap_err().to_string(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn limits_hold_at_the_limit_and_one_beyond() {
+        let nested = |depth: usize| format!("{}a = 1{}", "(".repeat(depth), ")".repeat(depth));
+        assert!(Predicate::parse_sql(&nested(25)).is_ok());
+        assert!(matches!(Predicate::parse_sql(&nested(70)), Err(FilterError::TooComplex { .. })));
+        // Each term but the last has a column, an operator and an AND.
+        let chain = |terms: usize| vec!["a = 1"; terms].join(" AND ");
+        assert!(matches!(Predicate::parse_sql(&chain(3333)), Ok(Predicate::And(parts)) if parts.len() == 3333));
+        let beyond = FilterError::TooComplex { what: "words and operators", max: MAX_FILTER_WORDS };
+        assert_eq!(Predicate::parse_sql(&chain(3334)), Err(beyond));
+        let tests = format!("a = 1{}", " IS TRUE".repeat(4000));
+        assert!(matches!(Predicate::parse_sql(&tests), Err(FilterError::TooComplex { .. })));
+        let sum = format!("a{} = 1", " + a".repeat(4990));
+        assert!(matches!(Predicate::parse_sql(&sum), Ok(Predicate::Compare { .. })));
+    }
+
+    #[test]
+    fn a_long_list_is_no_complex_filter() {
+        let values: Vec<String> = (0..100_000).map(|value| value.to_string()).collect();
+        let text = format!("a IN ({})", values.join(","));
+        assert!(matches!(Predicate::parse_sql(&text), Ok(Predicate::In { list, .. }) if list.len() == 100_000));
+    }
+}

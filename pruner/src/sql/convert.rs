@@ -1,0 +1,173 @@
+//! From sqlparser's expressions to predicates.
+
+use prunus_statistics::{Literal, Number};
+use sqlparser::ast::{BinaryOperator, DataType, Expr, Ident, TimezoneInfo, TypedString, UnaryOperator, Value};
+
+use crate::{ColumnName, CompareOp, Expression, FilterError, NamePart, Predicate, TruthValue, Unsupported};
+
+use super::{MAX_FILTER_DEPTH, guard, unnested};
+
+/// A boolean expression as a predicate.
+pub(super) fn predicate(expression: &Expr, depth: usize) -> Result<Predicate, FilterError> {
+    if depth > MAX_FILTER_DEPTH {
+        return Err(FilterError::TooComplex { what: "levels of nesting", max: MAX_FILTER_DEPTH });
+    }
+    if let Some(name) = column_name(expression) {
+        return Ok(Predicate::Column(name));
+    }
+    let inner = |expression: &Expr| predicate(unnested(expression), depth + 1);
+    let is = |tested: &Expr, value, negated| Ok(Predicate::Is { predicate: Box::new(inner(tested)?), value, negated });
+    match expression {
+        Expr::BinaryOp { op: op @ (BinaryOperator::And | BinaryOperator::Or), .. } => {
+            let parts = operands(expression, op).into_iter().map(inner).collect::<Result<_, _>>()?;
+            Ok(if *op == BinaryOperator::And { Predicate::And(parts) } else { Predicate::Or(parts) })
+        }
+        Expr::BinaryOp { left, op, right } => match compare_op(op) {
+            Some(op) => Ok(Predicate::Compare { left: value(left)?, op, right: value(right)? }),
+            None if is_condition(op) => Ok(Predicate::Other(unsupported(expression))),
+            None => Err(FilterError::NotACondition { expression: expression.to_string() }),
+        },
+        Expr::UnaryOp { op: UnaryOperator::Not, expr } => Ok(Predicate::Not(Box::new(inner(expr)?))),
+        Expr::IsNull(tested) => Ok(Predicate::IsNull { expression: value(tested)?, negated: false }),
+        Expr::IsNotNull(tested) => Ok(Predicate::IsNull { expression: value(tested)?, negated: true }),
+        Expr::IsTrue(tested) => is(tested, TruthValue::True, false),
+        Expr::IsNotTrue(tested) => is(tested, TruthValue::True, true),
+        Expr::IsFalse(tested) => is(tested, TruthValue::False, false),
+        Expr::IsNotFalse(tested) => is(tested, TruthValue::False, true),
+        Expr::IsUnknown(tested) => is(tested, TruthValue::Unknown, false),
+        Expr::IsNotUnknown(tested) => is(tested, TruthValue::Unknown, true),
+        Expr::IsDistinctFrom(left, right) => distinct(left, right, false),
+        Expr::IsNotDistinctFrom(left, right) => distinct(left, right, true),
+        Expr::InList { expr, list, negated } => Ok(Predicate::In {
+            expression: value(expr)?,
+            list: list.iter().map(value).collect::<Result<_, _>>()?,
+            negated: *negated,
+        }),
+        Expr::Between { expr, negated, low, high } => {
+            Ok(Predicate::Between { expression: value(expr)?, low: value(low)?, high: value(high)?, negated: *negated })
+        }
+        Expr::Value(literal) => match &literal.value {
+            Value::Boolean(value) => Ok(Predicate::Constant(Some(*value))),
+            Value::Null => Ok(Predicate::Constant(None)),
+            _ => Err(FilterError::NotACondition { expression: expression.to_string() }),
+        },
+        Expr::TypedString(_) | Expr::Interval(_) | Expr::Tuple(_) | Expr::Array(_) => {
+            Err(FilterError::NotACondition { expression: expression.to_string() })
+        }
+        other => Ok(Predicate::Other(unsupported(other))),
+    }
+}
+
+fn distinct(left: &Expr, right: &Expr, negated: bool) -> Result<Predicate, FilterError> {
+    Ok(Predicate::Distinct { left: value(left)?, right: value(right)?, negated })
+}
+
+/// The operands of a chain of one connective, without recursing down its left side.
+fn operands<'a>(expression: &'a Expr, connective: &BinaryOperator) -> Vec<&'a Expr> {
+    let mut operands = Vec::new();
+    let mut open = vec![expression];
+    while let Some(next) = open.pop() {
+        match unnested(next) {
+            Expr::BinaryOp { left, op, right } if op == connective => open.extend([right.as_ref(), left.as_ref()]),
+            operand => operands.push(operand),
+        }
+    }
+    operands
+}
+
+fn compare_op(op: &BinaryOperator) -> Option<CompareOp> {
+    Some(match op {
+        BinaryOperator::Eq => CompareOp::Eq,
+        BinaryOperator::NotEq => CompareOp::NotEq,
+        BinaryOperator::Lt => CompareOp::Lt,
+        BinaryOperator::LtEq => CompareOp::LtEq,
+        BinaryOperator::Gt => CompareOp::Gt,
+        BinaryOperator::GtEq => CompareOp::GtEq,
+        _ => return None,
+    })
+}
+
+/// Whether an operator other than the six comparisons may yield a boolean: all but the arithmetic ones.
+fn is_condition(op: &BinaryOperator) -> bool {
+    !matches!(
+        op,
+        BinaryOperator::Plus
+            | BinaryOperator::Minus
+            | BinaryOperator::Multiply
+            | BinaryOperator::Divide
+            | BinaryOperator::Modulo
+            | BinaryOperator::StringConcat
+    )
+}
+
+/// An operand of a comparison.
+fn value(expression: &Expr) -> Result<Expression, FilterError> {
+    let expression = unnested(expression);
+    if let Some(name) = column_name(expression) {
+        return Ok(Expression::Column(name));
+    }
+    Ok(match expression {
+        Expr::Value(literal) => match &literal.value {
+            Value::Null => Expression::Null,
+            Value::Boolean(value) => Expression::Literal(Literal::Boolean(*value)),
+            Value::SingleQuotedString(text) => Expression::Literal(Literal::Text(text.clone())),
+            Value::Number(digits, _) => match Number::parse(digits) {
+                Some(number) => Expression::Literal(Literal::Number(number)),
+                None => Expression::Other(unsupported(expression)),
+            },
+            Value::HexStringLiteral(digits) => match prunus_statistics::parse_hex(digits) {
+                Some(bytes) => Expression::Literal(Literal::Bytes(bytes)),
+                None => {
+                    return Err(FilterError::MalformedLiteral {
+                        text: digits.clone(),
+                        type_name: "string of hexadecimal digits",
+                    });
+                }
+            },
+            _ => Expression::Other(unsupported(expression)),
+        },
+        Expr::UnaryOp { op: op @ (UnaryOperator::Minus | UnaryOperator::Plus), expr } => match value(expr)? {
+            Expression::Literal(Literal::Number(number)) if *op == UnaryOperator::Minus => {
+                Expression::Literal(Literal::Number(number.negated()))
+            }
+            plain @ Expression::Literal(Literal::Number(_)) => plain,
+            _ => Expression::Other(unsupported(expression)),
+        },
+        Expr::TypedString(typed) => return typed_literal(typed, expression),
+        other => Expression::Other(unsupported(other)),
+    })
+}
+
+/// `DATE '...'`, `TIME '...'`, `TIMESTAMP '...'`.
+fn typed_literal(typed: &TypedString, whole: &Expr) -> Result<Expression, FilterError> {
+    let Value::SingleQuotedString(text) = &typed.value.value else {
+        return Ok(Expression::Other(unsupported(whole)));
+    };
+    let (literal, type_name) = match typed.data_type {
+        DataType::Date => (Literal::date(text), "date"),
+        DataType::Time(..) => (Literal::time(text), "time"),
+        DataType::Timestamp(_, TimezoneInfo::WithTimeZone | TimezoneInfo::Tz) => {
+            (Literal::timestamptz(text), "timestamp")
+        }
+        DataType::Timestamp(..) | DataType::Datetime(_) => (Literal::timestamp(text), "timestamp"),
+        _ => return Ok(Expression::Other(unsupported(whole))),
+    };
+    match literal {
+        Some(literal) => Ok(Expression::Literal(literal)),
+        None => Err(FilterError::MalformedLiteral { text: text.clone(), type_name }),
+    }
+}
+
+/// The column that an expression is, if it is one.
+pub(super) fn column_name(expression: &Expr) -> Option<ColumnName> {
+    let part = |ident: &Ident| NamePart { text: ident.value.clone(), quoted: ident.quote_style.is_some() };
+    match expression {
+        Expr::Identifier(ident) => Some(ColumnName { parts: vec![part(ident)] }),
+        Expr::CompoundIdentifier(idents) => Some(ColumnName { parts: idents.iter().map(part).collect() }),
+        _ => None,
+    }
+}
+
+fn unsupported(expression: &Expr) -> Unsupported {
+    Unsupported { expression: expression.to_string(), columns: guard::columns(expression) }
+}
