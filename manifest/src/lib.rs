@@ -1,1 +1,64 @@
-//! Placeholder.
+//! The store of Prunus: what is registered, in one SQLite file.
+//!
+//! Identity lives in rows, what is scanned lives in columns. A data file is a row; its statistics are, once enough files
+//! have gathered, slots in column blocks: a block for each manifest and column, so that a plan reads the columns that its
+//! filter needs and no others. Manifests have zone maps of their own, so that most blocks are not read at all. Blocks never
+//! change; which of their files are live stands beside them.
+//!
+//! [`Store`] opens the file and runs closures: [`Store::write`] on the one writer's thread, [`Store::read`] in a read
+//! transaction. What they can do are the methods of [`WriteTransaction`] and [`ReadTransaction`]. Everything here is
+//! synchronous, takes the time as a parameter, and gives out ids that are never given again.
+
+mod error;
+mod ids;
+
+mod database;
+mod lock;
+mod migrate;
+mod readers;
+mod store;
+mod transaction;
+mod writer;
+
+mod checked;
+mod json;
+mod namespace;
+mod schema;
+mod snapshot;
+mod table;
+
+mod commit;
+mod conflict;
+mod data_file;
+mod leaf_set;
+mod tail;
+
+mod block;
+mod builder;
+mod column_block;
+mod column_detail;
+mod column_zones;
+mod entry_block;
+mod inspect;
+mod manifest;
+mod seal;
+
+#[cfg(test)]
+mod sample;
+
+pub use column_zones::{ColumnZones, MAX_BOUND_BYTES, arrow_type};
+pub use commit::{Committed, NewCommit, NewDataFile};
+pub use data_file::{DataFileRow, Partition};
+pub use entry_block::EntryBlock;
+pub use error::{BlockName, Conflict, ConflictReason, Error, FormatError, Result};
+pub use ids::{FileId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId};
+pub use leaf_set::FileLeaf;
+pub use manifest::{ManifestRow, Removal};
+pub use namespace::NamespaceRow;
+pub use schema::SchemaColumn;
+pub use snapshot::{Operation, SnapshotRow, Totals};
+pub use store::{MANIFEST_TARGET_FILES, MAX_MANIFEST_FILES, MAX_READERS, Store, StoreOptions};
+pub use table::{NewTable, TableRow};
+pub use tail::TailEntry;
+pub use transaction::{ReadTransaction, WriteTransaction};
+pub use writer::{MAX_BATCH_JOBS, MAX_QUEUED_JOBS};

@@ -23,6 +23,15 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// The selection that keeps every one of `containers`, as a program of `conjuncts` conjuncts that proves nothing would.
+    pub fn keep_all(containers: usize, conjuncts: usize) -> Self {
+        Self {
+            kept: Mask::all(containers),
+            all: Mask::none(containers),
+            pruned_by: vec![Mask::none(containers); conjuncts],
+        }
+    }
+
     /// The verdict of the container at `index`.
     pub fn verdict(&self, index: usize) -> Verdict {
         match (self.kept.contains(index), self.all.contains(index)) {

@@ -1,6 +1,7 @@
 //! Filters as SQL text, read into predicates. (Their way back is the `Display` of [`Predicate`].)
 
 mod convert;
+mod dialect;
 mod guard;
 
 use sqlparser::ast::Expr;
@@ -8,6 +9,7 @@ use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
+use self::dialect::FilterDialect;
 use crate::{FilterError, Predicate};
 
 /// The longest filter text, in bytes.
@@ -67,8 +69,7 @@ fn is_word(token: &Token) -> bool {
 }
 
 fn parse_tokens(tokens: Vec<TokenWithSpan>) -> Result<Predicate, FilterError> {
-    let dialect = GenericDialect {};
-    let mut parser = Parser::new(&dialect).with_recursion_limit(MAX_FILTER_DEPTH).with_tokens_with_locations(tokens);
+    let mut parser = Parser::new(&FilterDialect).with_recursion_limit(MAX_FILTER_DEPTH).with_tokens_with_locations(tokens);
     let expression = parser.parse_expr().map_err(parser_error)?;
     let rest = parser.peek_token();
     if rest.token != Token::EOF {
@@ -128,10 +129,35 @@ mod tests {
             "TRUE",
             "lower(a) = 'x' AND (a LIKE 'p%')",
             "t = TIME '10:00:00'",
+            "(a IS DISTINCT FROM 1 AND b IS NOT DISTINCT FROM 'x') OR c",
+            "(a OR b) = TRUE",
+            "(a = 1) IS NOT UNKNOWN",
         ] {
             let predicate = Predicate::parse_sql(text).unwrap();
             assert_eq!(predicate.to_string(), text);
             assert_eq!(Predicate::parse_sql(&predicate.to_string()), Ok(predicate));
+        }
+    }
+
+    #[test]
+    fn distinct_ends_before_the_next_connective() {
+        let alone = |text: &str| Predicate::parse_sql(text).unwrap();
+        let expected = Predicate::And(vec![alone("a IS DISTINCT FROM 1 + 2"), alone("b")]);
+        assert_eq!(alone("a IS DISTINCT FROM 1 + 2 AND b"), expected);
+        let expected = Predicate::Or(vec![alone("NOT a IS NOT DISTINCT FROM NULL"), alone("b")]);
+        assert_eq!(alone("NOT a IS NOT DISTINCT FROM NULL OR b"), expected);
+    }
+
+    #[test]
+    fn is_null_of_a_condition_is_is_unknown() {
+        for (text, expected) in [
+            ("(a > 1) IS NULL", "(a > 1) IS UNKNOWN"),
+            ("(a > 1 OR b) IS NOT NULL", "(a > 1 OR b) IS NOT UNKNOWN"),
+            ("a IS NULL", "a IS NULL"),
+            ("(a + 1) IS NULL", "(a + 1) IS NULL"),
+            ("(a LIKE 'x') IS NULL", "(a LIKE 'x') IS NULL"),
+        ] {
+            assert_eq!(Predicate::parse_sql(text).unwrap().to_string(), expected);
         }
     }
 

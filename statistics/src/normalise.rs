@@ -31,6 +31,8 @@ pub enum Defect {
 /// Takes as unknown whatever in `statistics` cannot be true, and says what that was.
 pub fn normalise(statistics: &mut ColumnStatistics, column_type: PrimitiveType, row_count: Option<u64>) -> Vec<Defect> {
     let mut defects = Vec::new();
+    // A bound that proves nothing of values still speaks of some.
+    let bounded = speaks_of_values(statistics);
     if !column_type.is_float() {
         statistics.nan_count = None;
     }
@@ -45,7 +47,7 @@ pub fn normalise(statistics: &mut ColumnStatistics, column_type: PrimitiveType, 
         statistics.min = None;
         statistics.max = None;
     }
-    if let Some(defect) = impossible_counts(statistics, row_count) {
+    if let Some(defect) = impossible_counts(statistics, bounded, row_count) {
         defects.push(defect);
         statistics.null_count = None;
         statistics.nan_count = None;
@@ -63,14 +65,26 @@ fn defect_of(bound: &Bound, column_type: PrimitiveType) -> Option<Defect> {
     }
 }
 
+/// Whether the bounds exclude every value; an estimate excludes none.
 fn inverted(statistics: &ColumnStatistics) -> bool {
     match (&statistics.min, &statistics.max) {
+        (Some(Bound { precision: Precision::Estimate, .. }), _) | (_, Some(Bound { precision: Precision::Estimate, .. })) => {
+            false
+        }
         (Some(min), Some(max)) => min.value.compare(&max.value) == Some(Ordering::Greater),
         _ => false,
     }
 }
 
-fn impossible_counts(statistics: &ColumnStatistics, row_count: Option<u64>) -> Option<Defect> {
+/// Whether there is a bound other than the blank ones that some writers store where there is no value.
+fn speaks_of_values(statistics: &ColumnStatistics) -> bool {
+    [&statistics.min, &statistics.max]
+        .into_iter()
+        .flatten()
+        .any(|bound| bound.precision != Precision::Estimate && !bound.value.is_blank())
+}
+
+fn impossible_counts(statistics: &ColumnStatistics, bounded: bool, row_count: Option<u64>) -> Option<Defect> {
     let rows = row_count?;
     let nulls = statistics.null_count.map(|count| count.value);
     let nans = statistics.nan_count.map(|count| count.value);
@@ -78,10 +92,6 @@ fn impossible_counts(statistics: &ColumnStatistics, row_count: Option<u64>) -> O
     if sum.is_none_or(|sum| sum > rows) {
         return Some(Defect::ImpossibleCount);
     }
-    let bounded = [&statistics.min, &statistics.max]
-        .into_iter()
-        .flatten()
-        .any(|bound| bound.precision != Precision::Estimate && !bound.value.is_blank());
     (rows > 0 && nulls == Some(rows) && bounded).then_some(Defect::NullsWithBounds)
 }
 
@@ -169,6 +179,24 @@ mod tests {
         );
         let blank = statistics(integer(0), integer(0), Some(10), None);
         check(blank.clone(), PrimitiveType::Int32, &blank, &[]);
+    }
+
+    #[test]
+    fn bounds_that_were_dropped_contradict_all_nulls_too() {
+        let integer = |value| Some(Value::Integer(value));
+        check(
+            statistics(integer(3), integer(2), Some(10), None),
+            PrimitiveType::Int32,
+            &statistics(None, None, None, None),
+            &[Defect::Inverted, Defect::NullsWithBounds],
+        );
+    }
+
+    #[test]
+    fn an_estimate_does_not_void_the_other_bound() {
+        let mut guessed = statistics(Some(Value::Integer(3)), Some(Value::Integer(2)), None, None);
+        guessed.max.iter_mut().for_each(|bound| bound.precision = Precision::Estimate);
+        check(guessed.clone(), PrimitiveType::Int32, &guessed, &[]);
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub(super) fn predicate(expression: &Expr, depth: usize) -> Result<Predicate, Fi
             None => Err(FilterError::NotACondition { expression: expression.to_string() }),
         },
         Expr::UnaryOp { op: UnaryOperator::Not, expr } => Ok(Predicate::Not(Box::new(inner(expr)?))),
+        Expr::IsNull(tested) if is_logical(tested) => is(tested, TruthValue::Unknown, false),
+        Expr::IsNotNull(tested) if is_logical(tested) => is(tested, TruthValue::Unknown, true),
         Expr::IsNull(tested) => Ok(Predicate::IsNull { expression: value(tested)?, negated: false }),
         Expr::IsNotNull(tested) => Ok(Predicate::IsNull { expression: value(tested)?, negated: true }),
         Expr::IsTrue(tested) => is(tested, TruthValue::True, false),
@@ -87,6 +89,29 @@ fn compare_op(op: &BinaryOperator) -> Option<CompareOp> {
     })
 }
 
+/// Whether an expression is a predicate that pruning has rules for, and no operand.
+fn is_logical(expression: &Expr) -> bool {
+    match unnested(expression) {
+        Expr::BinaryOp { op, .. } => {
+            matches!(op, BinaryOperator::And | BinaryOperator::Or) || compare_op(op).is_some()
+        }
+        Expr::UnaryOp { op, .. } => *op == UnaryOperator::Not,
+        Expr::IsNull(_)
+        | Expr::IsNotNull(_)
+        | Expr::IsTrue(_)
+        | Expr::IsNotTrue(_)
+        | Expr::IsFalse(_)
+        | Expr::IsNotFalse(_)
+        | Expr::IsUnknown(_)
+        | Expr::IsNotUnknown(_)
+        | Expr::IsDistinctFrom(..)
+        | Expr::IsNotDistinctFrom(..)
+        | Expr::InList { .. }
+        | Expr::Between { .. } => true,
+        _ => false,
+    }
+}
+
 /// Whether an operator other than the six comparisons may yield a boolean: all but the arithmetic ones.
 fn is_condition(op: &BinaryOperator) -> bool {
     !matches!(
@@ -100,9 +125,9 @@ fn is_condition(op: &BinaryOperator) -> bool {
     )
 }
 
-/// An operand of a comparison.
-fn value(expression: &Expr) -> Result<Expression, FilterError> {
-    let expression = unnested(expression);
+/// An operand of a comparison. What has no rule keeps its parentheses: without them it might read otherwise.
+fn value(written: &Expr) -> Result<Expression, FilterError> {
+    let expression = unnested(written);
     if let Some(name) = column_name(expression) {
         return Ok(Expression::Column(name));
     }
@@ -113,7 +138,7 @@ fn value(expression: &Expr) -> Result<Expression, FilterError> {
             Value::SingleQuotedString(text) => Expression::Literal(Literal::Text(text.clone())),
             Value::Number(digits, _) => match Number::parse(digits) {
                 Some(number) => Expression::Literal(Literal::Number(number)),
-                None => Expression::Other(unsupported(expression)),
+                None => Expression::Other(unsupported(written)),
             },
             Value::HexStringLiteral(digits) => match prunus_statistics::parse_hex(digits) {
                 Some(bytes) => Expression::Literal(Literal::Bytes(bytes)),
@@ -124,17 +149,17 @@ fn value(expression: &Expr) -> Result<Expression, FilterError> {
                     });
                 }
             },
-            _ => Expression::Other(unsupported(expression)),
+            _ => Expression::Other(unsupported(written)),
         },
         Expr::UnaryOp { op: op @ (UnaryOperator::Minus | UnaryOperator::Plus), expr } => match value(expr)? {
             Expression::Literal(Literal::Number(number)) if *op == UnaryOperator::Minus => {
                 Expression::Literal(Literal::Number(number.negated()))
             }
             plain @ Expression::Literal(Literal::Number(_)) => plain,
-            _ => Expression::Other(unsupported(expression)),
+            _ => Expression::Other(unsupported(written)),
         },
-        Expr::TypedString(typed) => return typed_literal(typed, expression),
-        other => Expression::Other(unsupported(other)),
+        Expr::TypedString(typed) => return typed_literal(typed, written),
+        _ => Expression::Other(unsupported(written)),
     })
 }
 

@@ -1,0 +1,33 @@
+//! The one border between async code and the store, whose calls block.
+
+use std::sync::Arc;
+
+use prunus_manifest::{ReadTransaction, WriteTransaction};
+
+use crate::catalog::Catalog;
+use crate::{Error, Result};
+
+/// Runs work that blocks on a thread that may.
+pub(crate) async fn run<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.unwrap_or(Err(Error::Background))
+}
+
+impl Catalog {
+    /// Runs `job` in one read transaction.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&ReadTransaction<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let store = Arc::clone(&self.store);
+        run(move || store.read(job)).await
+    }
+
+    /// Runs `job` on the writer and returns when it is durable.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let store = Arc::clone(&self.store);
+        run(move || store.write(job)).await
+    }
+}

@@ -1,0 +1,60 @@
+//! The catalog: one store, the object stores, a clock.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use prunus_manifest::{Store, StoreOptions};
+
+use crate::clock::{Clock, SystemClock};
+use crate::storage::Storage;
+use crate::{Result, blocking};
+
+/// The name of the database in a data folder.
+const DATABASE_FILE: &str = "prunus.db";
+
+/// The use cases of Prunus are its methods, a file each. It is cheap to clone; all clones are one catalog.
+#[derive(Clone)]
+pub struct Catalog {
+    pub(crate) store: Arc<Store>,
+    pub(crate) storage: Arc<Storage>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+/// What may be set when a catalog is opened.
+#[derive(Clone, Debug)]
+pub struct CatalogOptions {
+    /// How many files a manifest is made of.
+    pub manifest_target_files: u32,
+    /// Where the time and new identities come from.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Default for CatalogOptions {
+    fn default() -> Self {
+        Self { manifest_target_files: StoreOptions::default().manifest_target_files, clock: Arc::new(SystemClock) }
+    }
+}
+
+impl Catalog {
+    /// Opens the catalog in a folder, which must exist, and makes an empty one where there is none. One process has it open
+    /// at a time.
+    ///
+    /// # Errors
+    /// [`crate::Error::Store`] if another process has it open, or if what is there is damaged, foreign or newer.
+    pub async fn open(data_folder: &Path, options: CatalogOptions) -> Result<Self> {
+        let path: PathBuf = data_folder.join(DATABASE_FILE);
+        let store_options =
+            StoreOptions { manifest_target_files: options.manifest_target_files, ..StoreOptions::default() };
+        let store = blocking::run(move || Ok(Store::open_with(&path, &store_options)?)).await?;
+        Ok(Self { store: Arc::new(store), storage: Arc::new(Storage::from_environment()), clock: options.clock })
+    }
+
+    /// Waits until what is due to be sealed into manifests is sealed. Only measurements and tests need it.
+    ///
+    /// # Errors
+    /// [`crate::Error::Store`] if sealing failed.
+    pub async fn wait_for_sealing(&self) -> Result<()> {
+        let store = Arc::clone(&self.store);
+        blocking::run(move || Ok(store.wait_for_sealing()?)).await
+    }
+}

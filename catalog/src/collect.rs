@@ -1,0 +1,37 @@
+//! What a Parquet file soundly says of its columns, read from its footer.
+//!
+//! The footer's thrift is walked here and not by the `parquet` crate, which hides some of what soundness needs, fails a
+//! whole footer for one bad bound, and reserves memory by claimed counts. In reading order: where the footer is
+//! ([`footer_range`]), what it says ([`Footer::parse`]), its schema as one for a table ([`infer_schema`]), and its
+//! statistics as those of a table's columns ([`match_columns`]).
+
+mod annotation;
+mod bound_value;
+mod column_fault;
+mod column_matching;
+mod file_schema;
+mod footer;
+mod footer_error;
+mod footer_location;
+mod leaf_statistics;
+mod leaf_type;
+mod name_folding;
+mod node_shape;
+mod raw_footer;
+mod schema_inference;
+mod thrift;
+mod type_conversion;
+mod writer_rules;
+
+#[cfg(test)]
+mod test_footer;
+
+pub use column_fault::{ColumnFault, ColumnProblem};
+pub use column_matching::{CollectedColumns, TableColumn, match_columns};
+pub use file_schema::{FileLeaf, MAX_PATH_BYTES, MAX_SCHEMA_DEPTH};
+pub use footer::Footer;
+pub use footer_error::{FooterError, SchemaTreeFault};
+pub use footer_location::{FOOTER_SUFFIX_BYTES, MAX_FOOTER_BYTES, footer_range, metadata_within};
+pub use raw_footer::{MAX_COLUMN_CHUNKS, MAX_ROW_GROUPS, MAX_SCHEMA_ELEMENTS};
+pub use schema_inference::{SchemaInferenceError, infer_schema};
+pub use thrift::{MAX_THRIFT_DEPTH, ThriftError};

@@ -1,0 +1,577 @@
+//! Which leaf of a file is which column of a table, and what the footer then says of the columns.
+//!
+//! A column is the leaf that has its field id and its name, now or formerly; in a file without ids it is the leaf of exactly
+//! its name. Where id and name disagree, or a name differs by case or Unicode form only, the file is refused with the column
+//! named, since engines would take different leaves. A column of which the file has neither id nor any name is known to be
+//! absent. What another column's leaf speaks for or against is no proof, and the column stays unknown.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use prunus_statistics::{
+    ColumnStatistics, FieldId, FileColumn, PrimitiveType, Value, cut_to_limit, normalise,
+};
+
+use super::column_fault::{ColumnFault, ColumnProblem};
+use super::file_schema::{Content, Node};
+use super::footer::Footer;
+use super::name_folding::same_when_folded;
+use super::node_shape::Shape;
+use super::type_conversion::{conversion_of, convert};
+
+/// A column of a table that a file's leaf is sought for: a leaf of the schema that is reached through structs alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableColumn {
+    /// Its id.
+    pub id: FieldId,
+    /// Its names from the top down.
+    pub path: Vec<String>,
+    /// The paths that it had before renames.
+    pub former_paths: Vec<Vec<String>>,
+    /// Its type.
+    pub column_type: PrimitiveType,
+    /// What rows of files without it read as; null where there is none.
+    pub default: Option<Value>,
+}
+
+/// What a footer says of a table's columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CollectedColumns {
+    /// What is known of each column, in the column's type. A column that is missing here is unknown.
+    pub columns: BTreeMap<FieldId, FileColumn>,
+    /// Every leaf of the file: its path and the field id that the file gives it.
+    pub leaves: Vec<(Vec<String>, Option<i32>)>,
+}
+
+/// Finds each column of a table in a file and takes from the footer what it soundly says of them. Bounds of strings and
+/// binary are cut to `bound_bytes_max` bytes.
+///
+/// # Errors
+/// A [`ColumnFault`] for each column that is not plainly there or plainly absent, or whose values do not convert.
+pub fn match_columns(
+    footer: &Footer<'_>,
+    columns: &[TableColumn],
+    bound_bytes_max: usize,
+) -> Result<CollectedColumns, Vec<ColumnFault>> {
+    let file = FileColumns::of(footer);
+    let mut faults = Vec::new();
+    let mut leaf_of_column = BTreeMap::new();
+    let mut missing = Vec::new();
+    for column in columns {
+        match file.locate(column) {
+            Ok(Some(leaf)) => _ = leaf_of_column.insert(column.id, leaf),
+            Ok(None) => missing.push(column),
+            Err(problem) => faults.push(ColumnFault::of(column, problem)),
+        }
+    }
+    let mut collected = BTreeMap::new();
+    let claimed: BTreeSet<usize> = leaf_of_column.values().copied().collect();
+    for column in missing {
+        match file.absence(column, &claimed) {
+            Ok(Absence::Known) => _ = collected.insert(column.id, absent(column, footer.row_count())),
+            Ok(Absence::Unknown) => {}
+            Err(problem) => faults.push(ColumnFault::of(column, problem)),
+        }
+    }
+    for column in columns {
+        let Some(leaf) = leaf_of_column.get(&column.id) else { continue };
+        match present(footer, *leaf, column, bound_bytes_max) {
+            Ok(present) => _ = collected.insert(column.id, FileColumn::Present(present)),
+            Err(problem) => faults.push(ColumnFault::of(column, problem)),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let leaves = footer.leaves().iter().map(|leaf| (leaf.path.clone(), leaf.field_id)).collect();
+    Ok(CollectedColumns { columns: collected, leaves })
+}
+
+fn absent(column: &TableColumn, row_count: u64) -> FileColumn {
+    match &column.default {
+        None => FileColumn::Absent,
+        Some(default) => {
+            let mut constant = ColumnStatistics::constant(Some(default.clone()), Some(row_count));
+            normalise(&mut constant, column.column_type, Some(row_count));
+            FileColumn::Present(constant)
+        }
+    }
+}
+
+fn present(
+    footer: &Footer<'_>,
+    leaf: usize,
+    column: &TableColumn,
+    bound_bytes_max: usize,
+) -> Result<ColumnStatistics, ColumnProblem> {
+    let Some(file_leaf) = footer.leaves().get(leaf) else { return Ok(ColumnStatistics::default()) };
+    let conversion = conversion_of(file_leaf, column.column_type).ok_or_else(|| ColumnProblem::Type {
+        file_type: file_leaf.type_name(),
+        table_type: column.column_type,
+    })?;
+    let mut statistics = convert(footer.leaf_statistics(leaf), conversion);
+    cut_to_limit(&mut statistics, column.column_type, bound_bytes_max);
+    normalise(&mut statistics, column.column_type, Some(footer.row_count()));
+    Ok(statistics)
+}
+
+/// Whether a column that was not found is proven not to be in the file.
+enum Absence {
+    Known,
+    Unknown,
+}
+
+/// The fields of a file by name and by id.
+struct FileColumns<'f, 'a> {
+    footer: &'f Footer<'a>,
+    top: HashMap<&'a str, Vec<&'f Node<'a>>>,
+    by_id: HashMap<FieldId, &'f Node<'a>>,
+}
+
+/// What stands in a file where a path leads.
+enum Found {
+    Leaf { index: usize, field_id: Option<FieldId> },
+    /// Something that has no single value per row where the table has one, or a value where the table has a struct.
+    Obstacle { file_path: String, shape: &'static str },
+}
+
+impl<'f, 'a> FileColumns<'f, 'a> {
+    fn of(footer: &'f Footer<'a>) -> Self {
+        let fields = &footer.schema().fields;
+        let mut top: HashMap<&'a str, Vec<&'f Node<'a>>> = HashMap::with_capacity(fields.len());
+        for node in fields {
+            top.entry(node.name).or_default().push(node);
+        }
+        let mut by_id = HashMap::new();
+        index_ids(fields, &mut by_id);
+        Self { footer, top, by_id }
+    }
+
+    /// The leaf that a column is, or that none is; else what is in the way.
+    fn locate(&self, column: &TableColumn) -> Result<Option<usize>, ColumnProblem> {
+        let named = self.find_exactly(&column.path);
+        if let Some(node) = self.by_id.get(&column.id) {
+            return self.locate_by_id(node, column, &named).map(Some);
+        }
+        match named.as_slice() {
+            [] => Ok(None),
+            [Found::Leaf { index, field_id: None }] => Ok(Some(*index)),
+            [Found::Leaf { field_id: Some(file_id), .. }] => {
+                Err(ColumnProblem::OtherId { file_id: *file_id, id: column.id })
+            }
+            [Found::Obstacle { file_path, shape }] => {
+                Err(ColumnProblem::OtherShape { file_path: file_path.clone(), shape })
+            }
+            [_, _, ..] => Err(ColumnProblem::SeveralLeaves),
+        }
+    }
+
+    fn locate_by_id(&self, node: &Node<'a>, column: &TableColumn, named: &[Found]) -> Result<usize, ColumnProblem> {
+        let other_shape = |file_path: String| ColumnProblem::OtherShape { file_path, shape: node.shape().name() };
+        let Content::Leaf(index) = node.content else { return Err(other_shape(node.name.to_owned())) };
+        let Some(leaf) = self.footer.leaves().get(index) else { return Err(other_shape(node.name.to_owned())) };
+        if leaf.repeated {
+            return Err(ColumnProblem::OtherShape { file_path: leaf.dotted_path(), shape: "in a list or map" });
+        }
+        if leaf.path != column.path && !column.former_paths.contains(&leaf.path) {
+            return Err(ColumnProblem::OtherName { id: column.id, file_path: leaf.dotted_path() });
+        }
+        let is_other = |found: &Found| !matches!(found, Found::Leaf { index: other, .. } if *other == index);
+        if named.iter().any(is_other) { Err(ColumnProblem::SeveralLeaves) } else { Ok(index) }
+    }
+
+    /// Whether a column that was not located is absent: nothing in the file may go by one of its names, former ones and
+    /// other spellings included. What is another column's leaf is no reason to refuse the file, but no proof either.
+    fn absence(&self, column: &TableColumn, claimed: &BTreeSet<usize>) -> Result<Absence, ColumnProblem> {
+        let mut absence = Absence::Known;
+        for path in std::iter::once(&column.path).chain(&column.former_paths) {
+            for (found, exactly) in self.find_any_spelling(path) {
+                match found {
+                    Found::Leaf { index, .. } if claimed.contains(&index) => absence = Absence::Unknown,
+                    found => return Err(self.near_miss(column, &found, exactly)),
+                }
+            }
+        }
+        Ok(absence)
+    }
+
+    fn near_miss(&self, column: &TableColumn, found: &Found, exactly: bool) -> ColumnProblem {
+        match found {
+            Found::Leaf { field_id: Some(file_id), .. } if exactly => {
+                ColumnProblem::OtherId { file_id: *file_id, id: column.id }
+            }
+            Found::Leaf { index, .. } => {
+                let leaf = self.footer.leaves().get(*index);
+                let file_path = leaf.map(super::FileLeaf::dotted_path).unwrap_or_default();
+                if exactly {
+                    ColumnProblem::FormerName { file_path }
+                } else {
+                    ColumnProblem::OtherSpelling { file_path }
+                }
+            }
+            Found::Obstacle { file_path, shape } => {
+                ColumnProblem::OtherShape { file_path: file_path.clone(), shape }
+            }
+        }
+    }
+
+    fn find_exactly(&self, path: &[String]) -> Vec<Found> {
+        let mut found = Vec::new();
+        if let Some((name, below)) = path.split_first() {
+            for node in self.top.get(name.as_str()).into_iter().flatten() {
+                follow(node, below, |a, b| a == b, &mut found);
+            }
+        }
+        found
+    }
+
+    /// What goes by a path when case and Unicode form are ignored, and whether it goes by it exactly.
+    fn find_any_spelling(&self, path: &[String]) -> Vec<(Found, bool)> {
+        let mut all: Vec<(Found, bool)> = self.find_exactly(path).into_iter().map(|found| (found, true)).collect();
+        let exact: BTreeSet<usize> = all.iter().filter_map(|(found, _)| found.leaf()).collect();
+        let mut folded = Vec::new();
+        if let Some((name, below)) = path.split_first() {
+            for node in self.footer.schema().fields.iter().filter(|node| same_when_folded(node.name, name)) {
+                follow(node, below, same_when_folded, &mut folded);
+            }
+        }
+        all.extend(
+            folded
+                .into_iter()
+                .filter(|found| found.leaf().is_none_or(|leaf| !exact.contains(&leaf)))
+                .map(|found| (found, false)),
+        );
+        all
+    }
+}
+
+impl Found {
+    fn leaf(&self) -> Option<usize> {
+        match self {
+            Self::Leaf { index, .. } => Some(*index),
+            Self::Obstacle { .. } => None,
+        }
+    }
+}
+
+fn index_ids<'f, 'a>(nodes: &'f [Node<'a>], by_id: &mut HashMap<FieldId, &'f Node<'a>>) {
+    for node in nodes {
+        if let Some(id) = node.field_id {
+            by_id.insert(id, node);
+        }
+        if let Content::Group { children, .. } = &node.content {
+            index_ids(children, by_id);
+        }
+    }
+}
+
+/// Goes down from a node that has the first name of a path, by the names below it.
+fn follow(node: &Node<'_>, below: &[String], same: fn(&str, &str) -> bool, found: &mut Vec<Found>) {
+    match (node.shape(), below.split_first()) {
+        (Shape::Leaf(index), None) => found.push(Found::Leaf { index, field_id: node.field_id }),
+        (Shape::Struct(children), Some((name, below))) => {
+            for child in children.iter().filter(|child| same(child.name, name)) {
+                follow(child, below, same, found);
+            }
+        }
+        (shape, _) => found.push(Found::Obstacle { file_path: node.name.to_owned(), shape: shape.name() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prunus_statistics::{Bound, Count, Precision, Provenance};
+
+    use super::super::test_footer::{
+        BYTE_ARRAY, DOUBLE, FIXED, INT32, INT64, INT96, REPEATED, REQUIRED, TestChunk, TestElement, TestFooter,
+    };
+    use super::*;
+
+    fn path(dotted: &str) -> Vec<String> {
+        dotted.split('.').map(str::to_owned).collect()
+    }
+
+    fn column(id: i32, name: &str, column_type: &str) -> TableColumn {
+        TableColumn {
+            id: FieldId(id),
+            path: path(name),
+            former_paths: Vec::new(),
+            column_type: column_type.parse().unwrap(),
+            default: None,
+        }
+    }
+
+    fn renamed(id: i32, name: &str, former: &str) -> TableColumn {
+        TableColumn { former_paths: vec![path(former)], ..column(id, name, "int32") }
+    }
+
+    fn leaf(name: &str) -> TestElement {
+        TestElement::leaf(name, INT32)
+    }
+
+    /// What becomes of each column: `leaf` (known from the file), `absent`, `unknown`, or the problem.
+    fn outcomes(file: &TestFooter, columns: &[TableColumn]) -> Vec<String> {
+        let bytes = file.encode();
+        let footer = Footer::parse(&bytes).unwrap();
+        match match_columns(&footer, columns, 64) {
+            Ok(collected) => columns
+                .iter()
+                .map(|column| match collected.columns.get(&column.id) {
+                    Some(FileColumn::Present(_)) => "leaf".to_owned(),
+                    Some(FileColumn::Absent) => "absent".to_owned(),
+                    None => "unknown".to_owned(),
+                })
+                .collect(),
+            Err(faults) => faults.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    fn check(file: &TestFooter, columns: &[TableColumn], expected: &[&str]) {
+        assert_eq!(outcomes(file, columns), expected);
+    }
+
+    #[test]
+    fn a_file_without_ids_is_matched_by_exact_name() {
+        let file = TestFooter::flat(vec![leaf("b"), leaf("a"), leaf("extra")]);
+        check(&file, &[column(1, "a", "int32"), column(2, "b", "int32"), column(3, "c", "int32")], &[
+            "leaf", "leaf", "absent",
+        ]);
+    }
+
+    #[test]
+    fn an_id_counts_with_a_current_or_former_name() {
+        let file = TestFooter::flat(vec![leaf("a").id(1), leaf("b").id(2)]);
+        check(&file, &[column(1, "a", "int32"), renamed(2, "c", "b")], &["leaf", "leaf"]);
+    }
+
+    #[test]
+    fn an_id_on_another_name_is_refused() {
+        let file = TestFooter::flat(vec![leaf("x").id(1)]);
+        let message = "column `a`: the file has its field id #1 on `x`, which never was its name";
+        check(&file, &[column(1, "a", "int32")], &[message]);
+    }
+
+    #[test]
+    fn a_re_added_name_is_not_the_dropped_column() {
+        let file = TestFooter::flat(vec![leaf("a").id(1)]);
+        let message = "column `a`: the file's column of that name has the field id #1 instead of #5";
+        check(&file, &[column(5, "a", "int32")], &[message]);
+    }
+
+    #[test]
+    fn a_former_name_without_id_is_refused() {
+        let file = TestFooter::flat(vec![leaf("a")]);
+        let message = "column `b`: the file has no such column, but `a`, its former name, without a field id";
+        check(&file, &[renamed(1, "b", "a")], &[message]);
+    }
+
+    #[test]
+    fn a_column_whose_former_name_is_anothers_now_is_unknown() {
+        let by_name = TestFooter::flat(vec![leaf("a")]);
+        check(&by_name, &[renamed(1, "b", "a"), column(5, "a", "int32")], &["unknown", "leaf"]);
+        let by_id = TestFooter::flat(vec![leaf("a").id(5)]);
+        check(&by_id, &[renamed(1, "b", "a"), column(5, "a", "int32")], &["unknown", "leaf"]);
+    }
+
+    #[test]
+    fn an_old_file_after_a_rename_and_a_new_column_of_the_old_name_is_refused() {
+        let file = TestFooter::flat(vec![leaf("a").id(1)]);
+        let message = "column `a`: the file's column of that name has the field id #1 instead of #5";
+        check(&file, &[renamed(1, "b", "a"), column(5, "a", "int32")], &[message]);
+    }
+
+    #[test]
+    fn a_name_by_case_or_unicode_form_only_is_refused() {
+        let message = "column `id`: the file has `ID`, which differs from its name in case or Unicode form only";
+        check(&TestFooter::flat(vec![leaf("ID")]), &[column(1, "id", "int32")], &[message]);
+        let message = "column `é`: the file has `e\u{301}`, which differs from its name in case or Unicode form only";
+        check(&TestFooter::flat(vec![leaf("e\u{301}")]), &[column(1, "é", "int32")], &[message]);
+        let nested = TestFooter::new(1, vec![TestElement::group("S", Some(1)), leaf("a")]);
+        let message = "column `s.a`: the file has `S.a`, which differs from its name in case or Unicode form only";
+        check(&nested, &[column(1, "s.a", "int32")], &[message]);
+    }
+
+    #[test]
+    fn an_exact_name_wins_over_another_spelling() {
+        let file = TestFooter::flat(vec![leaf("ID"), leaf("id")]);
+        check(&file, &[column(1, "id", "int32")], &["leaf"]);
+        check(&file, &[column(1, "id", "int32"), column(2, "ID", "int32")], &["leaf", "leaf"]);
+        let one = TestFooter::flat(vec![leaf("id")]);
+        check(&one, &[column(1, "id", "int32"), column(2, "ID", "int32")], &["leaf", "unknown"]);
+    }
+
+    #[test]
+    fn two_leaves_for_one_column_are_refused() {
+        let message = "column `a`: more than one column of the file could be it";
+        check(&TestFooter::flat(vec![leaf("a"), leaf("a")]), &[column(1, "a", "int32")], &[message]);
+        check(&TestFooter::flat(vec![leaf("a").id(1), leaf("a").id(2)]), &[column(1, "a", "int32")], &[message]);
+        let file = TestFooter::flat(vec![leaf("a").id(1), leaf("b")]);
+        let message = "column `b`: more than one column of the file could be it";
+        check(&file, &[renamed(1, "b", "a")], &[message]);
+    }
+
+    #[test]
+    fn ids_that_repeat_or_are_not_above_0_are_none() {
+        let file = TestFooter::flat(vec![leaf("a").id(7), leaf("b").id(7), leaf("c").id(0), leaf("d").id(-1)]);
+        let columns = ["a", "b", "c", "d"].map(|name| column(i32::from(name.as_bytes()[0]), name, "int32"));
+        check(&file, &columns, &["leaf"; 4]);
+    }
+
+    #[test]
+    fn a_struct_in_the_file_is_no_leaf_and_a_leaf_no_struct() {
+        let nested = TestFooter::new(1, vec![TestElement::group("s", Some(1)), leaf("a")]);
+        check(&nested, &[column(1, "s.a", "int32"), column(2, "s.b", "int32")], &["leaf", "absent"]);
+        check(&nested, &[column(1, "s", "int32")], &["column `s`: `s` is a struct in the file, and not in the table"]);
+        let message = "column `s.a`: `s` is a single value in the file, and not in the table";
+        check(&TestFooter::flat(vec![leaf("s")]), &[column(1, "s.a", "int32")], &[message]);
+    }
+
+    #[test]
+    fn a_dotted_name_is_no_struct() {
+        let file = TestFooter::flat(vec![leaf("s.a")]);
+        check(&file, &[column(1, "s.a", "int32")], &["absent"]);
+    }
+
+    #[test]
+    fn a_leaf_in_a_list_is_no_column() {
+        let message = "column `a`: `a` is a list in the file, and not in the table";
+        check(&TestFooter::flat(vec![leaf("a").repetition(REPEATED)]), &[column(1, "a", "int32")], &[message]);
+        let list = vec![
+            TestElement::group("s", Some(1)).converted(3),
+            TestElement::group("list", Some(1)).repetition(REPEATED),
+            TestElement::group("element", Some(1)),
+            leaf("a").id(9),
+        ];
+        let file = TestFooter::new(1, list);
+        let message = "column `s.a`: `s` is a list in the file, and not in the table";
+        check(&file, &[column(1, "s.a", "int32")], &[message]);
+        let message = "column `z`: `s.list.element.a` is in a list or map in the file, and not in the table";
+        check(&file, &[column(9, "z", "int32")], &[message]);
+    }
+
+    #[test]
+    fn a_group_with_the_id_of_a_column_is_refused() {
+        let file = TestFooter::new(1, vec![TestElement::group("s", Some(1)).id(1), leaf("a")]);
+        check(&file, &[column(1, "x", "int32")], &["column `x`: `s` is a struct in the file, and not in the table"]);
+    }
+
+    #[test]
+    fn a_wider_type_in_the_file_is_refused_with_both_types() {
+        let file = TestFooter::flat(vec![TestElement::leaf("a", INT64), TestElement::leaf("d", FIXED).length(30).decimal(60, 2)]);
+        check(&file, &[column(1, "a", "int32"), column(2, "d", "decimal(38,2)")], &[
+            "column `a`: the file's type int64 does not convert to the table's int32",
+            "column `d`: the file's type decimal(60,2) does not convert to the table's decimal(38,2)",
+        ]);
+    }
+
+    #[test]
+    fn what_has_no_name_or_order_matches_its_bytes() {
+        let decimal = TestElement::leaf("d", FIXED).length(30).decimal(60, 2);
+        let shape = TestElement::leaf("g", BYTE_ARRAY).logical(17);
+        let interval = TestElement::leaf("i", FIXED).length(12).converted(21);
+        let file = TestFooter::flat(vec![decimal, shape, interval]);
+        let columns = [column(1, "d", "fixed(30)"), column(2, "g", "binary"), column(3, "i", "fixed(12)")];
+        check(&file, &columns, &["leaf"; 3]);
+        let message = "column `g`: the file's type binary does not convert to the table's string";
+        check(&file, &[column(2, "g", "string")], &[message]);
+    }
+
+    #[test]
+    fn a_column_of_nulls_only_is_of_any_type() {
+        let file = TestFooter::flat(vec![leaf("n").logical(11)]).row_group(2, vec![TestChunk::of("n", INT32, 2).nulls(2)]);
+        assert_eq!(statistics(&file, &column(1, "n", "string")).null_count, count(2));
+    }
+
+    fn statistics(file: &TestFooter, column: &TableColumn) -> ColumnStatistics {
+        let bytes = file.encode();
+        let footer = Footer::parse(&bytes).unwrap();
+        let collected = match_columns(&footer, std::slice::from_ref(column), 4).unwrap();
+        match collected.columns.get(&column.id) {
+            Some(FileColumn::Present(statistics)) => statistics.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn count(value: u64) -> Option<Count> {
+        Some(Count { value, provenance: Provenance::Footer })
+    }
+
+    fn bound(value: Value) -> Option<Bound> {
+        Some(Bound { value, precision: Precision::Bound, provenance: Provenance::Footer })
+    }
+
+    #[test]
+    fn bounds_arrive_in_the_type_of_the_table() {
+        let chunk = TestChunk::of("a", INT32, 5).bounds(&[0xff; 4], &[7, 0, 0, 0]).nulls(1);
+        let file = TestFooter::flat(vec![leaf("a")]).row_group(5, vec![chunk]);
+        let expected = ColumnStatistics {
+            min: bound(Value::Integer(-100)),
+            max: bound(Value::Integer(700)),
+            null_count: count(1),
+            nan_count: None,
+        };
+        assert_eq!(statistics(&file, &column(1, "a", "decimal(20,2)")), expected);
+    }
+
+    #[test]
+    fn a_bound_that_overflows_is_unknown_and_the_other_stays() {
+        let date = leaf("d").converted(6);
+        let chunk = TestChunk::of("d", INT32, 5).bounds(&[1, 0, 0, 0], &i32::MAX.to_le_bytes());
+        let file = TestFooter::flat(vec![date]).row_group(5, vec![chunk]);
+        let found = statistics(&file, &column(1, "d", "timestamp(ns)"));
+        assert_eq!((found.min, found.max), (bound(Value::Integer(86_400_000_000_000)), None));
+    }
+
+    #[test]
+    fn an_int96_bounds_local_times_and_not_instants() {
+        let int96 = |day: i32| [&[0; 8][..], &day.to_le_bytes()].concat();
+        let chunk = TestChunk::of("t", INT96, 5).bounds(&int96(2_440_588), &int96(2_440_589)).nulls(0);
+        let file = TestFooter::flat(vec![TestElement::leaf("t", INT96)]).row_group(5, vec![chunk]).orders(&[3]);
+        let found = statistics(&file, &column(1, "t", "timestamp(us)"));
+        assert_eq!(found.max, bound(Value::Integer(86_400_000_000)));
+        let found = statistics(&file, &column(1, "t", "timestamptz(us)"));
+        assert_eq!((found.min, found.max, found.null_count), (None, None, count(0)));
+    }
+
+    #[test]
+    fn bounds_are_cut_to_the_limit() {
+        let chunk = TestChunk::of("s", BYTE_ARRAY, 2).bounds(b"abcdef", b"uvwxyz");
+        let file = TestFooter::flat(vec![TestElement::leaf("s", BYTE_ARRAY).converted(0)]).row_group(2, vec![chunk]);
+        let found = statistics(&file, &column(1, "s", "string"));
+        assert_eq!(found.min, bound(Value::Bytes(b"abcd".to_vec())));
+        assert_eq!(found.max, bound(Value::Bytes(b"uvwy".to_vec())));
+    }
+
+    #[test]
+    fn bounds_of_bytes_become_bounds_of_strings() {
+        let chunk = TestChunk::of("s", BYTE_ARRAY, 2).bounds(b"a\xff", b"b\xff");
+        let file = TestFooter::flat(vec![TestElement::leaf("s", BYTE_ARRAY)]).row_group(2, vec![chunk]);
+        let found = statistics(&file, &column(1, "s", "string"));
+        assert_eq!((found.min, found.max), (bound(Value::Bytes(b"a".to_vec())), bound(Value::Bytes(b"c".to_vec()))));
+    }
+
+    #[test]
+    fn an_absent_column_with_a_default_is_that_in_every_row() {
+        let file = TestFooter::flat(vec![TestElement::leaf("x", DOUBLE)]).row_group(3, vec![TestChunk::of("x", DOUBLE, 3)]);
+        let with_default = TableColumn { default: Some(Value::Integer(5)), ..column(1, "a", "int32") };
+        let found = statistics(&file, &with_default);
+        assert_eq!(found.min, found.max);
+        assert_eq!(found.min.map(|bound| (bound.value, bound.precision)), Some((Value::Integer(5), Precision::Exact)));
+        assert_eq!(found.null_count.map(|count| count.value), Some(0));
+    }
+
+    #[test]
+    fn the_files_own_leaves_are_listed() {
+        let file = TestFooter::new(2, vec![leaf("a").id(-5), TestElement::group("s", Some(1)), leaf("b").repetition(REQUIRED)]);
+        let bytes = file.encode();
+        let collected = match_columns(&Footer::parse(&bytes).unwrap(), &[], 64).unwrap();
+        assert_eq!(collected.leaves, [(path("a"), Some(-5)), (path("s.b"), None)]);
+    }
+
+    #[test]
+    fn a_timestamp_is_no_timestamptz() {
+        let file = TestFooter::flat(vec![TestElement::leaf("t", INT64).converted(10)]);
+        check(&file, &[column(1, "t", "timestamptz(us)")], &["leaf"]);
+        let message = "column `t`: the file's type timestamptz(us) does not convert to the table's timestamp(us)";
+        check(&file, &[column(1, "t", "timestamp(us)")], &[message]);
+    }
+}

@@ -1,0 +1,157 @@
+//! What the catalog can answer instead of a result.
+
+use prunus_manifest::{Conflict, SnapshotId};
+use prunus_pruner::{FilterError, ZoneMapsError};
+
+use crate::storage::StorageError;
+
+/// The result of a use case.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Something wrong with one part of a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fault {
+    /// What is wrong, as a sentence.
+    pub message: String,
+    /// The file that it is about.
+    pub path: Option<String>,
+    /// The column that it is about.
+    pub column: Option<String>,
+    /// What was claimed.
+    pub claim: Option<String>,
+    /// What speaks against it.
+    pub evidence: Option<String>,
+    /// The part of the request that it is about, as a JSON pointer or field name.
+    pub at: Option<String>,
+}
+
+impl Fault {
+    /// A fault of a field of the request.
+    pub fn at(at: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { message: message.into(), at: Some(at.into()), ..Self::default() }
+    }
+
+    /// A fault of a file.
+    pub fn of_path(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { message: message.into(), path: Some(path.into()), ..Self::default() }
+    }
+
+    /// The same fault, of this column.
+    #[must_use]
+    pub fn in_column(self, column: impl Into<String>) -> Self {
+        Self { column: Some(column.into()), ..self }
+    }
+
+    /// The same fault, with what was claimed and what speaks against it.
+    #[must_use]
+    pub fn with_evidence(self, claim: impl Into<String>, evidence: impl Into<String>) -> Self {
+        Self { claim: Some(claim.into()), evidence: Some(evidence.into()), ..self }
+    }
+}
+
+/// Why a use case did not come about. Nothing of it happened.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no such namespace, table or snapshot.
+    #[error("{what} `{name}` does not exist")]
+    NotFound {
+        /// What was asked for.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// There is one of that name already.
+    #[error("{what} `{name}` exists already")]
+    AlreadyExists {
+        /// What was to be created.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// A namespace that holds tables cannot be deleted.
+    #[error("namespace `{0}` is not empty")]
+    NamespaceNotEmpty(String),
+    /// The commit contradicts what is in the table now.
+    #[error("the commit conflicts with snapshot {current_snapshot}")]
+    Conflict {
+        /// The table's snapshot that the commit was held against.
+        current_snapshot: SnapshotId,
+        /// Every path at fault.
+        conflicts: Vec<Conflict>,
+    },
+    /// The table changed in between in a way that asks for the request to be made anew.
+    #[error("the table's schema changed while the request was checked")]
+    SchemaMoved,
+    /// The request was understood and cannot be carried out; every fault that was found.
+    #[error("{}", summary(.0))]
+    Invalid(Vec<Fault>),
+    /// The filter cannot be planned; every fault that was found.
+    #[error("the filter cannot be planned")]
+    Filter(Vec<FilterError>),
+    /// A page token that belongs to another request.
+    #[error("the page token does not belong to this request")]
+    ForeignPageToken,
+    /// The object store did not answer; trying again may help.
+    #[error("the object store did not answer for `{path}`")]
+    StorageUnavailable {
+        /// The file.
+        path: String,
+        /// What failed.
+        source: StorageError,
+    },
+    /// The store failed.
+    #[error("the store failed")]
+    Store(#[source] prunus_manifest::Error),
+    /// The stored schema of a table cannot be read.
+    #[error("the stored schema of a table cannot be read")]
+    StoredSchema,
+    /// Columns of statistics do not fit together.
+    #[error("columns of statistics do not fit together")]
+    ZoneMaps(#[from] ZoneMapsError),
+    /// A background thread was lost.
+    #[error("a background thread was lost")]
+    Background,
+}
+
+fn summary(faults: &[Fault]) -> String {
+    match faults {
+        [single] => single.message.clone(),
+        faults => format!("the request has {} faults", faults.len()),
+    }
+}
+
+impl Error {
+    /// A request with one fault.
+    pub fn invalid(fault: Fault) -> Self {
+        Self::Invalid(vec![fault])
+    }
+}
+
+impl From<prunus_manifest::Error> for Error {
+    fn from(error: prunus_manifest::Error) -> Self {
+        use prunus_manifest::Error as Store;
+        match error {
+            Store::NamespaceNotFound(name) => Self::NotFound { what: "namespace", name },
+            Store::NamespaceExists(name) => Self::AlreadyExists { what: "namespace", name },
+            Store::NamespaceNotEmpty(name) => Self::NamespaceNotEmpty(name),
+            Store::TableNotFound { namespace, name } => {
+                Self::NotFound { what: "table", name: format!("{namespace}.{name}") }
+            }
+            Store::TableGone(table_id) => Self::NotFound { what: "table", name: table_id.to_string() },
+            Store::TableExists { namespace, name } => {
+                Self::AlreadyExists { what: "table", name: format!("{namespace}.{name}") }
+            }
+            Store::SnapshotNotFound { snapshot_id, .. } => {
+                Self::NotFound { what: "snapshot", name: snapshot_id.to_string() }
+            }
+            Store::SchemaMoved { .. } => Self::SchemaMoved,
+            Store::Conflict { current_snapshot, conflicts } => Self::Conflict { current_snapshot, conflicts },
+            Store::RowSumsDiffer { added, removed } => Self::invalid(
+                Fault::at("add", "a replace must keep the rows of the files that it replaces")
+                    .with_evidence(format!("{added} rows added"), format!("{removed} rows removed")),
+            ),
+            Store::TotalsOverflow(_) => Self::invalid(Fault::at("add", "the table's rows or bytes would pass 2^63 - 1")),
+            other => Self::Store(other),
+        }
+    }
+}

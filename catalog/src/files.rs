@@ -1,0 +1,99 @@
+//! The files of a table: listed, and one looked at with all that is known of it.
+
+use std::collections::BTreeMap;
+
+use prunus_manifest::{DataFileRow, FileId, SnapshotId};
+use prunus_statistics::{FileColumn, PrimitiveType, Value};
+
+use crate::catalog::Catalog;
+use crate::location::Location;
+use crate::name::TableIdent;
+use crate::page::PageSize;
+use crate::plan::SnapshotRef;
+use crate::schema::LeafColumn;
+use crate::{Error, Fault, Result, column_ref, tables};
+
+/// A data file as it is registered.
+#[derive(Clone, Debug)]
+pub struct FileEntry {
+    /// The file.
+    pub row: DataFileRow,
+    /// Its partition constants by column key; `None` is null.
+    pub partition: BTreeMap<String, (PrimitiveType, Option<Value>)>,
+}
+
+/// A data file with its statistics.
+#[derive(Clone, Debug)]
+pub struct FileDetail {
+    /// The file.
+    pub entry: FileEntry,
+    /// What is known of each column, by column key.
+    pub columns: BTreeMap<String, (PrimitiveType, FileColumn)>,
+}
+
+impl FileEntry {
+    pub(crate) fn new(row: DataFileRow, leaves: &[LeafColumn]) -> Self {
+        let partition = row
+            .partition
+            .iter()
+            .filter_map(|(id, value)| {
+                let leaf = leaves.iter().find(|leaf| leaf.id == *id)?;
+                Some((column_ref::key(&leaf.path), (leaf.column_type, value.clone())))
+            })
+            .collect();
+        Self { row, partition }
+    }
+}
+
+impl Catalog {
+    /// A page of the live files of a snapshot by rising `file_id`, from the first one after `after`; with the snapshot that it
+    /// is of, and whether there are more.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Store`].
+    pub async fn list_files(
+        &self,
+        ident: TableIdent,
+        snapshot: SnapshotRef,
+        after: Option<FileId>,
+        page_size: PageSize,
+    ) -> Result<(SnapshotId, Vec<FileEntry>, bool)> {
+        self.read(move |tx| {
+            let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
+            let (snapshot_id, schema_id) = snapshot.resolve(tx, &table)?;
+            let leaves = tables::load_schema(tx, &table, schema_id)?.leaf_columns();
+            let mut rows = tx.list_live_files(table.table_id, snapshot_id, after, page_size.and_one())?;
+            let more = page_size.cut(&mut rows);
+            Ok((snapshot_id, rows.into_iter().map(|row| FileEntry::new(row, &leaves)).collect(), more))
+        })
+        .await
+    }
+
+    /// One live file of a snapshot by its path, with its statistics.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the path is none, [`Error::NotFound`], [`Error::Store`].
+    pub async fn load_file(&self, ident: TableIdent, snapshot: SnapshotRef, path: String) -> Result<FileDetail> {
+        self.read(move |tx| {
+            let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
+            let base = table.location.as_deref().and_then(|text| Location::parse(text, None).ok());
+            let location = Location::parse(&path, base.as_ref())
+                .map_err(|error| Error::invalid(Fault::at("path", error.to_string())))?;
+            let (snapshot_id, schema_id) = snapshot.resolve(tx, &table)?;
+            let leaves = tables::load_schema(tx, &table, schema_id)?.leaf_columns();
+            let row = tx
+                .get_live_file(table.table_id, snapshot_id, location.as_str())?
+                .ok_or(Error::NotFound { what: "file", name: path })?;
+            let statistics = tx.load_file_statistics(row.file_id)?;
+            let columns = leaves
+                .iter()
+                .filter_map(|leaf| {
+                    let column = statistics.columns.get(&leaf.id)?.clone();
+                    Some((column_ref::key(&leaf.path), (leaf.column_type, column)))
+                })
+                .collect();
+            Ok(FileDetail { entry: FileEntry::new(row, &leaves), columns })
+        })
+        .await
+    }
+}

@@ -1,0 +1,71 @@
+//! Namespaces: create, list, look at, delete.
+
+use std::collections::BTreeMap;
+
+use prunus_manifest::NamespaceRow;
+
+use crate::catalog::Catalog;
+use crate::name::NamespaceName;
+use crate::page::PageSize;
+use crate::{Error, Result};
+
+/// A namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Namespace {
+    /// Its name.
+    pub name: String,
+    /// What its owner noted.
+    pub properties: BTreeMap<String, String>,
+    /// When it was created, in milliseconds since 1970-01-01T00:00Z.
+    pub created_at_ms: i64,
+}
+
+impl From<NamespaceRow> for Namespace {
+    fn from(row: NamespaceRow) -> Self {
+        Self { name: row.name, properties: row.properties, created_at_ms: row.created_at_ms }
+    }
+}
+
+impl Catalog {
+    /// Creates a namespace.
+    ///
+    /// # Errors
+    /// [`Error::AlreadyExists`], [`Error::Store`].
+    pub async fn create_namespace(&self, name: NamespaceName, properties: BTreeMap<String, String>) -> Result<Namespace> {
+        let now_ms = self.clock.now_ms();
+        self.write(move |tx| Ok(tx.create_namespace(name.as_str(), &properties, now_ms)?.into())).await
+    }
+
+    /// A page of namespaces in the order of their names, from the first one after `after`, and whether there are more.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn list_namespaces(&self, after: String, page_size: PageSize) -> Result<(Vec<Namespace>, bool)> {
+        self.read(move |tx| {
+            let mut rows = tx.list_namespaces(&after, page_size.and_one())?;
+            let more = page_size.cut(&mut rows);
+            Ok((rows.into_iter().map(Namespace::from).collect(), more))
+        })
+        .await
+    }
+
+    /// The namespace of this name.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Store`].
+    pub async fn load_namespace(&self, name: NamespaceName) -> Result<Namespace> {
+        self.read(move |tx| match tx.get_namespace(name.as_str())? {
+            Some(row) => Ok(row.into()),
+            None => Err(Error::NotFound { what: "namespace", name: name.as_str().to_owned() }),
+        })
+        .await
+    }
+
+    /// Deletes a namespace that holds no table.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::NamespaceNotEmpty`], [`Error::Store`].
+    pub async fn delete_namespace(&self, name: NamespaceName) -> Result<()> {
+        self.write(move |tx| Ok(tx.delete_namespace(name.as_str())?)).await
+    }
+}

@@ -1,0 +1,199 @@
+//! The passes over a table's statistics: manifests by their zones, files by their column blocks, the tail.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use arrow::array::{Array, Int64Array, UInt64Array};
+use prunus_manifest::{EntryBlock, FileId, ManifestRow, ReadTransaction, SnapshotId, TableRow, TailEntry};
+use prunus_pruner::{Mask, Obstacles, PruningProgram, Selection, Verdict, ZoneMaps};
+
+use super::metrics::{PlanMetrics, Sum};
+use super::prepare::Prepared;
+use super::{Pruning, add_elapsed};
+use crate::Result;
+use crate::zone_maps::{self, ProgramColumn};
+
+/// Runs a program over all live files of a snapshot: the files that may match, in no order, and what was done.
+pub(super) fn run(
+    tx: &ReadTransaction<'_>,
+    table: &TableRow,
+    snapshot_id: SnapshotId,
+    prepared: &Prepared,
+) -> Result<(Vec<(FileId, Verdict)>, PlanMetrics)> {
+    let columns = match prepared.pruning {
+        Pruning::On => prepared.program.columns(),
+        Pruning::Off => Vec::new(),
+    };
+    let metrics = PlanMetrics::new(&prepared.program);
+    let mut passes = Passes { tx, snapshot_id, prepared, columns, survivors: Vec::new(), metrics };
+    passes.over_manifests(table)?;
+    passes.over_tail(table)?;
+    Ok((passes.survivors, passes.metrics))
+}
+
+struct Passes<'a> {
+    tx: &'a ReadTransaction<'a>,
+    snapshot_id: SnapshotId,
+    prepared: &'a Prepared,
+    columns: Vec<ProgramColumn>,
+    survivors: Vec<(FileId, Verdict)>,
+    metrics: PlanMetrics,
+}
+
+/// The files of a manifest or of the tail, as columns.
+struct Files {
+    file_ids: Int64Array,
+    row_counts: UInt64Array,
+    sizes_bytes: UInt64Array,
+    /// Which of them are live in the snapshot.
+    live: Mask,
+}
+
+impl Passes<'_> {
+    fn program(&self) -> &PruningProgram {
+        &self.prepared.program
+    }
+
+    fn over_manifests(&mut self, table: &TableRow) -> Result<()> {
+        let started = Instant::now();
+        let mut manifests = self.tx.list_manifests(table.table_id)?;
+        manifests.retain(|manifest| manifest.first_added_snapshot <= self.snapshot_id);
+        let zones = zone_maps::of_manifests(self.tx, table.table_id, &manifests, &self.columns)?;
+        let selection = self.select(&zones);
+        self.metrics.manifests_considered = manifests.len() as u64;
+        add_elapsed(&mut self.metrics.timings.manifests, started);
+        for (index, manifest) in manifests.iter().enumerate() {
+            if selection.verdict(index) == Verdict::None {
+                self.prune_manifest(manifest, index, &selection)?;
+            } else {
+                self.over_manifest(manifest)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the files of a manifest that was pruned as a whole. Its entries are read only where not all of them are live.
+    fn prune_manifest(&mut self, manifest: &ManifestRow, index: usize, selection: &Selection) -> Result<()> {
+        let started = Instant::now();
+        self.metrics.manifests_pruned += 1;
+        let all_live = manifest.removed_files == 0 && manifest.last_added_snapshot <= self.snapshot_id;
+        let sum = if all_live {
+            Sum {
+                files: manifest.files,
+                rows: manifest.known_rows,
+                bytes: manifest.size_bytes,
+                files_of_unknown_rows: manifest.files_of_unknown_rows,
+            }
+        } else {
+            let entries = self.tx.load_entry_block(manifest)?;
+            let files = Files::of_entries(&entries, self.live_entries(manifest, &entries)?);
+            files.sum(files.live.indices())
+        };
+        for (conjunct, metrics) in self.metrics.conjuncts.iter_mut().enumerate() {
+            if selection.pruned_by(conjunct).is_some_and(|pruned| pruned.contains(index)) {
+                metrics.files_pruned += sum.files;
+            }
+        }
+        self.metrics.count_pruned(sum);
+        add_elapsed(&mut self.metrics.timings.manifests, started);
+        Ok(())
+    }
+
+    fn over_manifest(&mut self, manifest: &ManifestRow) -> Result<()> {
+        let started = Instant::now();
+        let entries = self.tx.load_entry_block(manifest)?;
+        let live = self.live_entries(manifest, &entries)?;
+        let zones = zone_maps::of_entries(self.tx, manifest, &entries, &self.columns)?;
+        self.over_files(&Files::of_entries(&entries, live), &zones);
+        add_elapsed(&mut self.metrics.timings.files, started);
+        Ok(())
+    }
+
+    fn over_tail(&mut self, table: &TableRow) -> Result<()> {
+        let started = Instant::now();
+        let tail = self.tx.list_tail(table.table_id)?;
+        let zones = zone_maps::of_tail(&tail, &self.columns)?;
+        let snapshot_id = self.snapshot_id;
+        let is_live = |entry: &TailEntry| {
+            entry.added_snapshot <= snapshot_id && entry.removed_snapshot.is_none_or(|removed| removed > snapshot_id)
+        };
+        let live = Mask::from_fn(tail.len(), |index| tail.get(index).is_some_and(is_live));
+        self.over_files(&Files::of_tail(&tail, live), &zones);
+        add_elapsed(&mut self.metrics.timings.files, started);
+        Ok(())
+    }
+
+    /// Which entries of a manifest are live in the snapshot.
+    fn live_entries(&self, manifest: &ManifestRow, entries: &EntryBlock) -> Result<Mask> {
+        let removals: HashMap<i64, SnapshotId> = if manifest.removed_files == 0 {
+            HashMap::new()
+        } else {
+            let removals = self.tx.list_removals(manifest.manifest_id)?;
+            removals.into_iter().map(|removal| (removal.file_id.0, removal.removed_snapshot)).collect()
+        };
+        let (file_ids, added) = (entries.file_ids(), entries.added_snapshots());
+        Ok(Mask::from_fn(entries.len(), |index| {
+            added.value(index) <= self.snapshot_id.0
+                && removals.get(&file_ids.value(index)).is_none_or(|removed| *removed > self.snapshot_id)
+        }))
+    }
+
+    fn select(&self, zones: &ZoneMaps) -> Selection {
+        match self.prepared.pruning {
+            Pruning::On => self.program().evaluate(zones),
+            Pruning::Off => Selection::keep_all(zones.containers(), self.program().conjuncts().len()),
+        }
+    }
+
+    /// Prunes files by their zone maps and counts them.
+    fn over_files(&mut self, files: &Files, zones: &ZoneMaps) {
+        let selection = self.select(zones);
+        let kept = selection.kept().clone().and(&files.live);
+        for (index, conjunct) in self.prepared.program.conjuncts().iter().enumerate() {
+            let Some(metrics) = self.metrics.conjuncts.get_mut(index) else { continue };
+            if let Some(pruned) = selection.pruned_by(index) {
+                metrics.files_pruned += pruned.clone().and(&files.live).count() as u64;
+            }
+            if self.prepared.pruning == Pruning::On {
+                let obstacles = Obstacles::of(conjunct, zones, &kept);
+                metrics.obstacles = std::mem::take(&mut metrics.obstacles).plus(obstacles);
+            }
+        }
+        self.metrics.count_kept(files.sum(kept.indices()));
+        self.metrics.count_pruned(files.sum(files.live.clone().and_not(&kept).indices()));
+        for index in kept.indices() {
+            let verdict = selection.verdict(index);
+            self.metrics.files_all += u64::from(verdict == Verdict::All);
+            self.survivors.push((FileId(files.file_ids.value(index)), verdict));
+        }
+    }
+}
+
+impl Files {
+    fn of_entries(entries: &EntryBlock, live: Mask) -> Self {
+        Self {
+            file_ids: entries.file_ids().clone(),
+            row_counts: entries.row_counts().clone(),
+            sizes_bytes: entries.sizes_bytes().clone(),
+            live,
+        }
+    }
+
+    fn of_tail(tail: &[TailEntry], live: Mask) -> Self {
+        Self {
+            file_ids: tail.iter().map(|entry| Some(entry.file_id.0)).collect(),
+            row_counts: tail.iter().map(|entry| entry.row_count).collect(),
+            sizes_bytes: tail.iter().map(|entry| Some(entry.size_bytes)).collect(),
+            live,
+        }
+    }
+
+    fn sum(&self, indices: impl Iterator<Item = usize>) -> Sum {
+        let mut sum = Sum::default();
+        for index in indices {
+            let row_count = self.row_counts.is_valid(index).then(|| self.row_counts.value(index));
+            sum.add(row_count, self.sizes_bytes.value(index));
+        }
+        sum
+    }
+}

@@ -1,0 +1,68 @@
+//! From a request's text to a program over the schema's columns.
+
+use prunus_pruner::{BindOptions, BoundPredicate, Column, Predicate, PruningProgram};
+use prunus_statistics::SessionZone;
+
+use crate::schema::{Field, Schema, Type};
+use crate::{Error, Fault, Result};
+
+use super::{PlanRequest, Pruning};
+
+/// What a plan computes.
+pub(super) struct Prepared {
+    pub(super) program: PruningProgram,
+    /// Whether the program's answers are to be used.
+    pub(super) pruning: Pruning,
+}
+
+pub(super) fn parse_filter(text: Option<&str>) -> Result<Option<Predicate>> {
+    text.map(Predicate::parse_sql).transpose().map_err(|error| Error::Filter(vec![error]))
+}
+
+/// Binds and compiles the filter, and checks what else of the request depends on the schema.
+pub(super) fn compile(schema: &Schema, request: &PlanRequest, filter: Option<Predicate>) -> Result<Prepared> {
+    let columns = columns(schema);
+    let zone = match &request.time_zone {
+        None => SessionZone::Unknown,
+        Some(name) => SessionZone::named(name).ok_or_else(|| {
+            Error::invalid(Fault::at("time_zone", format!("there is no time zone `{name}`")))
+        })?,
+    };
+    let unknown: Vec<Fault> = request
+        .select
+        .iter()
+        .filter(|key| !is_column(&columns, key))
+        .map(|key| Fault::at("select", "unknown column").in_column(key))
+        .collect();
+    if !unknown.is_empty() {
+        return Err(Error::Invalid(unknown));
+    }
+    let options = BindOptions { nan_order: request.nan_order, zone };
+    let bound = match filter {
+        None => BoundPredicate::always(),
+        Some(predicate) => BoundPredicate::bind(&predicate, &columns, &options).map_err(Error::Filter)?,
+    };
+    Ok(Prepared { program: PruningProgram::compile(bound), pruning: request.pruning })
+}
+
+fn is_column(columns: &[Column], key: &str) -> bool {
+    columns.iter().any(|column| crate::column_ref::key(&column.path) == key || column.id.to_string() == key)
+}
+
+/// Every column that a filter may name: leaves with their type, and what holds them without.
+fn columns(schema: &Schema) -> Vec<Column> {
+    fn collect(fields: &[Field], path: &mut Vec<String>, columns: &mut Vec<Column>) {
+        for field in fields {
+            path.push(field.name.clone());
+            let column_type = if let Type::Primitive(column_type) = &field.field_type { Some(*column_type) } else { None };
+            columns.push(Column { id: field.id, path: path.clone(), column_type });
+            if let Type::Struct(fields) = &field.field_type {
+                collect(fields, path, columns);
+            }
+            path.pop();
+        }
+    }
+    let mut all = Vec::new();
+    collect(schema.fields(), &mut Vec::new(), &mut all);
+    all
+}

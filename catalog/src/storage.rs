@@ -1,0 +1,182 @@
+//! Object stores: where data files are read from.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use futures::{StreamExt, TryStreamExt};
+use object_store::path::Path;
+use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, parse_url_opts};
+
+use crate::collect::{self, FooterError};
+use crate::location::{Location, LocationError};
+
+
+
+
+/// The stores that locations name, opened once each, with options from the environment.
+#[derive(Debug)]
+pub struct Storage {
+    options: Vec<(String, String)>,
+    stores: Mutex<HashMap<String, Arc<dyn ObjectStore>>>,
+}
+
+/// What a store says of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredObject {
+    /// Where it is.
+    pub location: Location,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// What the store calls this content; `None` if it gives no name.
+    pub etag: Option<String>,
+    /// When it was written, in milliseconds since 1970-01-01T00:00Z.
+    pub last_modified_ms: i64,
+}
+
+/// Why an object cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {
+    /// There is nothing there.
+    #[error("there is no such file")]
+    NotFound,
+    /// The store does not let us.
+    #[error("the store refuses access")]
+    Denied,
+    /// The store cannot be set up from the environment.
+    #[error("the object store cannot be used: {0}")]
+    Unusable(String),
+    /// The store failed to answer, for now.
+    #[error("the object store did not answer")]
+    Unavailable(#[source] object_store::Error),
+    /// The location cannot be asked for.
+    #[error(transparent)]
+    Location(#[from] LocationError),
+    /// The object is no Parquet file that can be registered.
+    #[error(transparent)]
+    Footer(#[from] FooterError),
+}
+
+/// A Parquet file's metadata as bytes, and what the store says of the object.
+#[derive(Debug)]
+pub(crate) struct FooterBytes {
+    pub(crate) object: StoredObject,
+    pub(crate) metadata: Bytes,
+}
+
+impl Storage {
+    /// Stores that take their options (keys, regions, endpoints) from the environment's standard variables, such as
+    /// `AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL`, `GOOGLE_SERVICE_ACCOUNT` or `AZURE_STORAGE_ACCOUNT_NAME`.
+    pub fn from_environment() -> Self {
+        let options = std::env::vars_os()
+            .filter_map(|(key, value)| Some((key.into_string().ok()?.to_ascii_lowercase(), value.into_string().ok()?)))
+            .collect();
+        Self { options, stores: Mutex::default() }
+    }
+
+    /// What the store says of one object.
+    ///
+    /// # Errors
+    /// [`StorageError`] if it is not there or cannot be asked for.
+    pub async fn head(&self, location: &Location) -> Result<StoredObject, StorageError> {
+        let (store, path) = self.open(location)?;
+        let meta = store.head(&path).await.map_err(storage_error)?;
+        Ok(stored_object(location.clone(), &meta))
+    }
+
+    /// All objects below a folder or prefix, in the order of their locations.
+    ///
+    /// # Errors
+    /// [`StorageError`] if the store cannot be asked for them.
+    pub async fn list(&self, folder: &Location) -> Result<Vec<StoredObject>, StorageError> {
+        let (store, prefix) = self.open(folder)?;
+        let prefix = Some(prefix).filter(|prefix| !prefix.as_ref().is_empty());
+        let mut objects: Vec<StoredObject> = store
+            .list(prefix.as_ref())
+            .map(|meta| {
+                let meta = meta.map_err(storage_error)?;
+                let location = folder.with_key(meta.location.as_ref())?;
+                Ok::<_, StorageError>(stored_object(location, &meta))
+            })
+            .try_collect()
+            .await?;
+        objects.sort_by(|a, b| a.location.cmp(&b.location));
+        Ok(objects)
+    }
+
+    /// The metadata of a Parquet file: one request for its end, and a second only if its footer is longer than that.
+    pub(crate) async fn read_footer(&self, location: &Location) -> Result<FooterBytes, StorageError> {
+        let (store, path) = self.open(location)?;
+        let (object, suffix) = read_suffix(&*store, &path, location).await?;
+        let range = collect::footer_range(&suffix, object.size_bytes)?;
+        if let Some(metadata) = collect::metadata_within(&suffix, object.size_bytes, &range) {
+            return Ok(FooterBytes { metadata: suffix.slice_ref(metadata), object });
+        }
+        // The object must not have been replaced between the two requests.
+        let if_match = object.etag.clone();
+        let options = GetOptions { range: Some(GetRange::Bounded(range)), if_match, ..Default::default() };
+        let result = store.get_opts(&path, options).await.map_err(storage_error)?;
+        let metadata = result.bytes().await.map_err(storage_error)?;
+        Ok(FooterBytes { object, metadata })
+    }
+
+    fn open(&self, location: &Location) -> Result<(Arc<dyn ObjectStore>, Path), StorageError> {
+        let (url, path) = location.to_store_and_path()?;
+        let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = stores.get(location.store()) {
+            return Ok((Arc::clone(store), path));
+        }
+        let options = self.options.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let (store, _) = parse_url_opts(&url, options).map_err(|error| StorageError::Unusable(error.to_string()))?;
+        let store: Arc<dyn ObjectStore> = Arc::from(store);
+        stores.insert(location.store().to_owned(), Arc::clone(&store));
+        Ok((store, path))
+    }
+}
+
+/// The end of an object. Some stores cannot be asked for the end alone, and none for the end of nothing: then its size first.
+async fn read_suffix(store: &dyn ObjectStore, path: &Path, location: &Location) -> Result<(StoredObject, Bytes), StorageError> {
+    let options = GetOptions { range: Some(GetRange::Suffix(collect::FOOTER_SUFFIX_BYTES)), ..Default::default() };
+    match store.get_opts(path, options).await {
+        Ok(result) => {
+            let object = stored_object(location.clone(), &result.meta);
+            Ok((object, result.bytes().await.map_err(storage_error)?))
+        }
+        Err(error @ (object_store::Error::NotFound { .. } | object_store::Error::PermissionDenied { .. })) => {
+            Err(storage_error(error))
+        }
+        Err(_) => {
+            let object = stored_object(location.clone(), &store.head(path).await.map_err(storage_error)?);
+            if object.size_bytes == 0 {
+                return Ok((object, Bytes::new()));
+            }
+            let range = object.size_bytes.saturating_sub(collect::FOOTER_SUFFIX_BYTES)..object.size_bytes;
+            let suffix = store.get_range(path, range).await.map_err(storage_error)?;
+            Ok((object, suffix))
+        }
+    }
+}
+
+fn stored_object(location: Location, meta: &ObjectMeta) -> StoredObject {
+    StoredObject {
+        location,
+        size_bytes: meta.size,
+        etag: meta.e_tag.clone(),
+        last_modified_ms: meta.last_modified.timestamp_millis(),
+    }
+}
+
+fn storage_error(error: object_store::Error) -> StorageError {
+    match error {
+        object_store::Error::NotFound { .. } => StorageError::NotFound,
+        object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. } => StorageError::Denied,
+        other => StorageError::Unavailable(other),
+    }
+}
+
+impl StorageError {
+    /// Whether the same request may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Unavailable(_))
+    }
+}

@@ -1,0 +1,196 @@
+//! Tables: create, list, look at, drop.
+
+use std::collections::BTreeMap;
+
+use prunus_manifest::{NewTable as NewTableRow, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, TableRow, Totals};
+use prunus_statistics::{FieldId, PrimitiveType};
+
+use crate::catalog::Catalog;
+use crate::column_ref;
+use crate::location::Location;
+use crate::name::{NamespaceName, TableIdent};
+use crate::page::PageSize;
+use crate::properties::StatisticsProperties;
+use crate::schema::{LeafColumn, NewField, Schema, assign_ids};
+use crate::schema_json::{schema_from_text, schema_to_text};
+use crate::{Error, Fault, Result, registration};
+
+/// A table as it stands.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Its identity, which no other table ever has.
+    pub table_id: String,
+    /// Where its files lie, if it has a place of its own.
+    pub location: Option<String>,
+    /// The id of its schema.
+    pub schema_id: SchemaId,
+    /// Its schema.
+    pub schema: Schema,
+    /// Its newest snapshot; 0 before the first commit.
+    pub current_snapshot: SnapshotId,
+    /// Counts the repairs of statistics.
+    pub statistics_generation: u64,
+    /// What is live in it.
+    pub totals: Totals,
+    /// The columns that its manifests are clustered by, as keys.
+    pub cluster_by: Vec<String>,
+    /// What its owner set.
+    pub properties: BTreeMap<String, String>,
+    /// When it was created, in milliseconds since 1970-01-01T00:00Z.
+    pub created_at_ms: i64,
+}
+
+/// A table to be created.
+#[derive(Clone, Debug)]
+pub struct NewTable {
+    /// Its name.
+    pub ident: TableIdent,
+    /// Where its schema comes from.
+    pub schema: SchemaSource,
+    /// Where its files lie: what relative paths are relative to, and below which `key=value` folders are partitions.
+    pub location: Option<String>,
+    /// The columns that its manifests are to be clustered by; absent: the first date or timestamp.
+    pub cluster_by: Option<Vec<String>>,
+    /// What its owner sets.
+    pub properties: BTreeMap<String, String>,
+}
+
+/// Where the schema of a new table comes from.
+#[derive(Clone, Debug)]
+pub enum SchemaSource {
+    /// These fields.
+    Fields(Vec<NewField>),
+    /// The schema of this Parquet file, with a string column more for each partition folder above it.
+    File(String),
+}
+
+impl Catalog {
+    /// Creates a table without files.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with every fault found, [`Error::NotFound`] for the namespace, [`Error::AlreadyExists`],
+    /// [`Error::StorageUnavailable`], [`Error::Store`].
+    pub async fn create_table(&self, new: NewTable) -> Result<Table> {
+        StatisticsProperties::parse(&new.properties).map_err(Error::Invalid)?;
+        let location = match &new.location {
+            Some(text) => Some(Location::parse(text, None).map_err(|error| Error::invalid(Fault::at("location", error.to_string())))?),
+            None => None,
+        };
+        let fields = match new.schema {
+            SchemaSource::Fields(fields) => fields,
+            SchemaSource::File(path) => registration::schema_of_file(&self.storage, &path, location.as_ref()).await?,
+        };
+        let schema = assign_ids(fields).map_err(|error| Error::invalid(Fault::at("schema", error.to_string())))?;
+        let leaves = schema.leaf_columns();
+        let row = NewTableRow {
+            namespace: new.ident.namespace.as_str().to_owned(),
+            name: new.ident.name.as_str().to_owned(),
+            uuid: self.clock.new_uuid().to_string(),
+            location: location.map(|location| location.as_str().to_owned()),
+            schema: schema_to_text(&schema).map_err(|_| Error::StoredSchema)?,
+            columns: leaves
+                .iter()
+                .map(|leaf| SchemaColumn { field_id: leaf.id, column_type: leaf.column_type })
+                .collect(),
+            last_field_id: schema.last_field_id(),
+            cluster_by: cluster_by(new.cluster_by, &leaves)?,
+            properties: new.properties,
+            created_at_ms: self.clock.now_ms(),
+        };
+        self.write(move |tx| {
+            let row = tx.create_table(&row)?;
+            load(tx, row)
+        })
+        .await
+    }
+
+    /// A page of the tables of a namespace in the order of their names, from the first one after `after`, and whether there
+    /// are more.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for the namespace, [`Error::Store`].
+    pub async fn list_tables(&self, namespace: NamespaceName, after: String, page_size: PageSize) -> Result<(Vec<String>, bool)> {
+        self.read(move |tx| {
+            let mut rows = tx.list_tables(namespace.as_str(), &after, page_size.and_one())?;
+            let more = page_size.cut(&mut rows);
+            Ok((rows.into_iter().map(|row| row.name).collect(), more))
+        })
+        .await
+    }
+
+    /// The table of this name.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Store`].
+    pub async fn load_table(&self, ident: TableIdent) -> Result<Table> {
+        self.read(move |tx| {
+            let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
+            load(tx, row)
+        })
+        .await
+    }
+
+    /// Forgets a table and its snapshots. Its data files are not touched.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Store`].
+    pub async fn drop_table(&self, ident: TableIdent) -> Result<()> {
+        self.write(move |tx| Ok(tx.drop_table(ident.namespace.as_str(), ident.name.as_str())?)).await
+    }
+}
+
+fn cluster_by(asked: Option<Vec<String>>, leaves: &[LeafColumn]) -> Result<Vec<FieldId>> {
+    let Some(keys) = asked else {
+        let is_time = |leaf: &&LeafColumn| {
+            matches!(leaf.column_type, PrimitiveType::Date | PrimitiveType::Timestamp(_) | PrimitiveType::Timestamptz(_))
+        };
+        return Ok(leaves.iter().find(is_time).map(|leaf| leaf.id).into_iter().collect());
+    };
+    let mut ids = Vec::new();
+    let mut faults = Vec::new();
+    for key in keys {
+        match column_ref::find(leaves, &key) {
+            Some(leaf) => ids.push(leaf.id),
+            None => faults.push(Fault::at("cluster_by", "there is no such column, or it is nested").in_column(key)),
+        }
+    }
+    if faults.is_empty() { Ok(ids) } else { Err(Error::Invalid(faults)) }
+}
+
+/// The schema of a table by its id.
+pub(crate) fn load_schema(tx: &ReadTransaction<'_>, row: &TableRow, schema_id: SchemaId) -> Result<Schema> {
+    schema_from_text(&tx.load_schema(row.table_id, schema_id)?).ok_or(Error::StoredSchema)
+}
+
+fn load(tx: &ReadTransaction<'_>, row: TableRow) -> Result<Table> {
+    let schema = load_schema(tx, &row, row.schema_id)?;
+    let totals = match tx.get_snapshot(row.table_id, row.current_snapshot)? {
+        Some(snapshot) => snapshot.totals,
+        None => Totals::default(),
+    };
+    let leaves = schema.leaf_columns();
+    let cluster_by = row
+        .cluster_by
+        .iter()
+        .filter_map(|id| leaves.iter().find(|leaf| leaf.id == *id))
+        .map(|leaf| column_ref::key(&leaf.path))
+        .collect();
+    Ok(Table {
+        namespace: row.namespace,
+        name: row.name,
+        table_id: row.uuid,
+        location: row.location,
+        schema_id: row.schema_id,
+        schema,
+        current_snapshot: row.current_snapshot,
+        statistics_generation: row.statistics_generation,
+        totals,
+        cluster_by,
+        properties: row.properties,
+        created_at_ms: row.created_at_ms,
+    })
+}

@@ -1,0 +1,103 @@
+//! The entries of a manifest as a block: what a plan needs of a file before it knows whether it needs the file.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, AsArray, Int64Array, RecordBatch, UInt64Array};
+use arrow::datatypes::{DataType, Field, Int64Type, Schema, UInt64Type};
+
+use crate::block;
+use crate::error::FormatError;
+use crate::{FileId, SnapshotId};
+
+/// The entries of a manifest, in its order. All arrays are of one length.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EntryBlock {
+    file_id: Int64Array,
+    row_count: UInt64Array,
+    size_bytes: UInt64Array,
+    added_snapshot: Int64Array,
+}
+
+impl EntryBlock {
+    pub(crate) fn new(entries: impl Iterator<Item = (FileId, Option<u64>, u64, SnapshotId)> + Clone) -> Self {
+        Self {
+            file_id: entries.clone().map(|(file_id, ..)| file_id.0).collect::<Vec<_>>().into(),
+            row_count: entries.clone().map(|(_, row_count, ..)| row_count).collect(),
+            size_bytes: entries.clone().map(|(_, _, size_bytes, _)| size_bytes).collect::<Vec<_>>().into(),
+            added_snapshot: entries.map(|(.., added)| added.0).collect::<Vec<_>>().into(),
+        }
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.file_id.len()
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The [`FileId`]s; no slot is null.
+    pub fn file_ids(&self) -> &Int64Array {
+        &self.file_id
+    }
+
+    /// How many rows the files have; null is unknown.
+    pub fn row_counts(&self) -> &UInt64Array {
+        &self.row_count
+    }
+
+    /// The sizes in bytes; no slot is null.
+    pub fn sizes_bytes(&self) -> &UInt64Array {
+        &self.size_bytes
+    }
+
+    /// The [`SnapshotId`]s that the files are live from; no slot is null.
+    pub fn added_snapshots(&self) -> &Int64Array {
+        &self.added_snapshot
+    }
+
+    pub(crate) fn encode(&self) -> Result<Vec<u8>, FormatError> {
+        let batch = RecordBatch::try_new(
+            Arc::new(schema()),
+            vec![
+                Arc::new(self.file_id.clone()),
+                Arc::new(self.row_count.clone()),
+                Arc::new(self.size_bytes.clone()),
+                Arc::new(self.added_snapshot.clone()),
+            ],
+        )?;
+        block::write(&batch)
+    }
+
+    pub(crate) fn decode(bytes: &[u8], len: usize) -> Result<Self, FormatError> {
+        let batch = block::read(bytes, &schema(), len)?;
+        let [file_id, row_count, size_bytes, added_snapshot] = batch.columns() else {
+            return Err(FormatError::WrongColumns);
+        };
+        Ok(Self {
+            file_id: signed(file_id)?,
+            row_count: unsigned(row_count)?,
+            size_bytes: unsigned(size_bytes)?,
+            added_snapshot: signed(added_snapshot)?,
+        })
+    }
+}
+
+fn schema() -> Schema {
+    Schema::new(vec![
+        Field::new("file_id", DataType::Int64, false),
+        Field::new("row_count", DataType::UInt64, true),
+        Field::new("size_bytes", DataType::UInt64, false),
+        Field::new("added_snapshot", DataType::Int64, false),
+    ])
+}
+
+fn signed(array: &dyn Array) -> Result<Int64Array, FormatError> {
+    array.as_primitive_opt::<Int64Type>().cloned().ok_or(FormatError::WrongColumns)
+}
+
+fn unsigned(array: &dyn Array) -> Result<UInt64Array, FormatError> {
+    array.as_primitive_opt::<UInt64Type>().cloned().ok_or(FormatError::WrongColumns)
+}

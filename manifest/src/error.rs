@@ -1,0 +1,301 @@
+//! What the store can answer instead of a result.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use prunus_statistics::{CodecError, FieldId, UnknownType};
+
+use crate::{FileId, ManifestId, SchemaId, SnapshotId, TableId};
+
+/// The result of the store's own work.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why the store did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Another process, or another handle of this one, has the store open.
+    #[error("the store {} is in use by another process", path.display())]
+    Locked {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The lock file beside the database cannot be made or locked.
+    #[error("the lock file {} cannot be used", path.display())]
+    LockFile {
+        /// The lock file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// The file is no SQLite database.
+    #[error("{} is not a SQLite database", path.display())]
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is a SQLite database of another program.
+    #[error("{} is a SQLite database but not a Prunus store", path.display())]
+    ForeignDatabase {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The database was written by a newer version of this program.
+    #[error("the store {} has version {version}; this program knows versions up to {supported}", path.display())]
+    NewerDatabase {
+        /// The database.
+        path: PathBuf,
+        /// Its version.
+        version: i64,
+        /// The newest version that this program knows.
+        supported: i64,
+    },
+    /// SQLite failed.
+    #[error("the database failed")]
+    Sqlite(#[from] rusqlite::Error),
+    /// The transaction that this job shared could not be made durable: nothing of it happened.
+    #[error("the transaction was not committed")]
+    NotCommitted(#[source] Arc<rusqlite::Error>),
+    /// The job panicked: nothing of it happened.
+    #[error("the job panicked")]
+    JobPanicked,
+    /// The writer thread is gone.
+    #[error("the store is closed for writing")]
+    Closed,
+    /// The thread of the writer cannot be started.
+    #[error("the writer thread cannot be started")]
+    Thread(#[source] std::io::Error),
+
+    /// There is no namespace of this name.
+    #[error("namespace `{0}` does not exist")]
+    NamespaceNotFound(String),
+    /// There is a namespace of this name already.
+    #[error("namespace `{0}` exists already")]
+    NamespaceExists(String),
+    /// The namespace holds tables.
+    #[error("namespace `{0}` is not empty")]
+    NamespaceNotEmpty(String),
+    /// The namespace has no table of this name.
+    #[error("table `{namespace}.{name}` does not exist")]
+    TableNotFound {
+        /// The namespace, which exists.
+        namespace: String,
+        /// The name asked for.
+        name: String,
+    },
+    /// The table has been dropped since its id was read.
+    #[error("table {0} does not exist any more")]
+    TableGone(TableId),
+    /// The namespace has a table of this name already.
+    #[error("table `{namespace}.{name}` exists already")]
+    TableExists {
+        /// The namespace.
+        namespace: String,
+        /// The name asked for.
+        name: String,
+    },
+    /// The table has no schema of this id.
+    #[error("table {table_id} has no schema {schema_id}")]
+    SchemaNotFound {
+        /// The table.
+        table_id: TableId,
+        /// The schema asked for.
+        schema_id: SchemaId,
+    },
+    /// The table has no snapshot of this id: it was never made, or is expired.
+    #[error("table {table_id} has no snapshot {snapshot_id}")]
+    SnapshotNotFound {
+        /// The table.
+        table_id: TableId,
+        /// The snapshot asked for.
+        snapshot_id: SnapshotId,
+    },
+    /// There is no data file of this id.
+    #[error("data file {0} does not exist")]
+    FileNotFound(FileId),
+
+    /// The commit was made for a schema that is not the current one any more. Validate again and retry.
+    #[error("the schema moved from {expected} to {current}")]
+    SchemaMoved {
+        /// What the commit expected.
+        expected: SchemaId,
+        /// What the table has.
+        current: SchemaId,
+    },
+    /// The commit contradicts what is in the table.
+    #[error("the commit conflicts with snapshot {current_snapshot} in {} paths", conflicts.len())]
+    Conflict {
+        /// The table's snapshot that the commit was held against.
+        current_snapshot: SnapshotId,
+        /// Every path at fault.
+        conflicts: Vec<Conflict>,
+    },
+    /// A replace must keep the rows: the sums of the added and the removed files differ.
+    #[error("the files removed have {removed} rows and the files added {added}")]
+    RowSumsDiffer {
+        /// Rows of the files added.
+        added: u64,
+        /// Rows of the files removed.
+        removed: u64,
+    },
+    /// The table's rows or bytes would pass 2^63 - 1.
+    #[error("the totals of table {0} would pass 2^63 - 1")]
+    TotalsOverflow(TableId),
+
+    /// A block does not hold what was written.
+    #[error("{block} of manifest {manifest_id} of table {table_id} is damaged")]
+    DamagedBlock {
+        /// The table.
+        table_id: TableId,
+        /// The manifest.
+        manifest_id: ManifestId,
+        /// Which of its blocks.
+        block: BlockName,
+        /// What is wrong with it.
+        source: FormatError,
+    },
+    /// A block that should be there is not.
+    #[error("{block} of manifest {manifest_id} of table {table_id} is missing")]
+    MissingBlock {
+        /// The table.
+        table_id: TableId,
+        /// The manifest.
+        manifest_id: ManifestId,
+        /// Which of its blocks.
+        block: BlockName,
+    },
+    /// A row does not hold what was written.
+    #[error("the {what} of row {id} is damaged")]
+    DamagedRow {
+        /// What was read, for people.
+        what: &'static str,
+        /// The row's id.
+        id: i64,
+        /// What is wrong with it.
+        source: FormatError,
+    },
+    /// Something cannot be put into its stored form; nothing that this crate accepts is known to cause it.
+    #[error("a value cannot be put into its stored form")]
+    Encode(#[source] FormatError),
+}
+
+/// One path of a commit that contradicts the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The path as the commit names it.
+    pub path: String,
+    /// What is wrong with it.
+    pub reason: ConflictReason,
+}
+
+/// Why a path of a commit contradicts the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConflictReason {
+    /// To be added, and live already.
+    AlreadyLive,
+    /// Named more than once in the commit, as added or removed.
+    NamedTwice,
+    /// To be removed, and not live.
+    NotLive,
+    /// To be removed, and added only after the commit's base snapshot.
+    NotLiveAtBase,
+    /// To be added, and a snapshot names the path with another size or etag: the object was overwritten.
+    ObjectChanged,
+}
+
+impl fmt::Display for ConflictReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::AlreadyLive => "the file is live already",
+            Self::NamedTwice => "the commit names the file more than once",
+            Self::NotLive => "the file is not live",
+            Self::NotLiveAtBase => "the file was not live at the base snapshot",
+            Self::ObjectChanged => "a snapshot names the path with another size or etag",
+        })
+    }
+}
+
+/// A block of a manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockName {
+    /// The entries.
+    Entries,
+    /// The bounds and counts of a column.
+    Column(FieldId),
+    /// The precision and provenance of a column's statistics.
+    Detail(FieldId),
+    /// The zone map of a column.
+    Zone(FieldId),
+}
+
+impl fmt::Display for BlockName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Entries => f.write_str("the entry block"),
+            Self::Column(field_id) => write!(f, "the block of column {field_id}"),
+            Self::Detail(field_id) => write!(f, "the detail of column {field_id}"),
+            Self::Zone(field_id) => write!(f, "the zone of column {field_id}"),
+        }
+    }
+}
+
+/// What is wrong with stored bytes.
+#[derive(Debug, thiserror::Error)]
+pub enum FormatError {
+    /// Shorter than a block's head, or not begun like a block.
+    #[error("the bytes are not a block")]
+    NotABlock,
+    /// Written by a newer version.
+    #[error("the block has format version {0}, newer than this program knows")]
+    NewerVersion(u8),
+    /// The bytes are not those that were written.
+    #[error("the checksum does not match")]
+    Checksum,
+    /// Other columns than such a block has.
+    #[error("the block has other columns than expected")]
+    WrongColumns,
+    /// Another number of entries than the manifest has.
+    #[error("the block has {found} entries, not {expected}")]
+    WrongLength {
+        /// How many the manifest has.
+        expected: usize,
+        /// How many the block has.
+        found: usize,
+    },
+    /// A code that this version does not know.
+    #[error("unknown code {0}")]
+    UnknownCode(u8),
+    /// A name of an operation that this version does not know.
+    #[error("unknown operation `{0}`")]
+    UnknownOperation(String),
+    /// Arrow does not read or write it.
+    #[error("the Arrow data is not valid")]
+    Arrow(#[from] arrow::error::ArrowError),
+    /// The type of a column is none.
+    #[error("the column's type is not known")]
+    ColumnType(#[from] UnknownType),
+    /// Statistics do not read or write.
+    #[error("the statistics are not valid")]
+    Statistics(#[from] CodecError),
+    /// JSON does not read or write.
+    #[error("the JSON is not valid")]
+    Json(#[from] serde_json::Error),
+    /// MessagePack does not read.
+    #[error("the MessagePack is not valid")]
+    MessagePack(#[from] rmp_serde::decode::Error),
+    /// MessagePack does not write.
+    #[error("the MessagePack is not valid")]
+    MessagePackWrite(#[from] rmp_serde::encode::Error),
+}
+
+impl Error {
+    /// For `map_err`: a column of a row that does not read.
+    pub(crate) fn damaged_row<E: Into<FormatError>>(what: &'static str, id: i64) -> impl FnOnce(E) -> Self {
+        move |error| Self::DamagedRow { what, id, source: error.into() }
+    }
+
+    /// For `map_err`: something that does not write.
+    pub(crate) fn encode<E: Into<FormatError>>(error: E) -> Self {
+        Self::Encode(error.into())
+    }
+}

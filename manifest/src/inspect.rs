@@ -1,0 +1,70 @@
+//! The statistics of one file as they were registered, with precision and provenance: for people, not for plans.
+
+use prunus_statistics::FileStatistics;
+use rusqlite::Row;
+
+use crate::error::BlockName;
+use crate::manifest::ManifestRow;
+use crate::transaction::ReadTransaction;
+use crate::{Error, FileId, ManifestId, Result, TableId, column_detail, tail};
+
+const SELECT_STATISTICS: &str = "
+    SELECT table_id, manifest_id, statistics
+    FROM data_file
+    WHERE file_id = ?1";
+
+const SELECT_DETAIL: &str = "
+    SELECT block
+    FROM column_detail
+    WHERE manifest_id = ?1 AND field_id = ?2";
+
+/// Where a file's statistics stand.
+enum Place {
+    Tail(FileStatistics),
+    Manifest(TableId, ManifestId),
+}
+
+impl ReadTransaction<'_> {
+    /// The statistics of a file as they were registered. Reads every column's blocks of the file's manifest.
+    ///
+    /// # Errors
+    /// [`Error::FileNotFound`], [`Error::MissingBlock`], [`Error::DamagedBlock`], [`Error::DamagedRow`], [`Error::Sqlite`].
+    pub fn load_file_statistics(&self, file_id: FileId) -> Result<FileStatistics> {
+        let place = self.query_first(SELECT_STATISTICS, [file_id], |row| place(row, file_id))?;
+        match place.ok_or(Error::FileNotFound(file_id))? {
+            Place::Tail(statistics) => Ok(statistics),
+            Place::Manifest(table_id, manifest_id) => {
+                let missing = Error::MissingBlock { table_id, manifest_id, block: BlockName::Entries };
+                let manifest = self.get_manifest(manifest_id)?.ok_or(missing)?;
+                self.sealed_statistics(&manifest, file_id)
+            }
+        }
+    }
+
+    fn sealed_statistics(&self, manifest: &ManifestRow, file_id: FileId) -> Result<FileStatistics> {
+        let entries = self.load_entry_block(manifest)?;
+        let index = entries.file_ids().values().iter().position(|id| *id == file_id.0);
+        let index = index.ok_or_else(|| manifest.missing(BlockName::Entries))?;
+        let mut statistics = FileStatistics::default();
+        for column in self.list_columns(manifest.table_id)? {
+            let field_id = column.field_id;
+            let Some((zones, written_as)) = self.get_column_block(manifest, field_id)? else { continue };
+            let name = BlockName::Detail(field_id);
+            let decoded = self.query_first(SELECT_DETAIL, (manifest.manifest_id, field_id.0), |row| {
+                let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
+                column_detail::decode_one(bytes, &zones, written_as, index).map_err(manifest.damaged(name))
+            })?;
+            let column = decoded.ok_or_else(|| manifest.missing(name))?;
+            statistics.columns.extend(column.map(|column| (field_id, column)));
+        }
+        Ok(statistics)
+    }
+}
+
+fn place(row: &Row<'_>, file_id: FileId) -> Result<Place> {
+    if let Some(manifest_id) = row.get(1)? {
+        return Ok(Place::Manifest(row.get(0)?, manifest_id));
+    }
+    let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+    tail::decode_statistics(bytes, file_id).map(Place::Tail)
+}

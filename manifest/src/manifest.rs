@@ -1,0 +1,224 @@
+//! Manifests, as planning reads them: the list, the zones of a column over all, then the blocks of one.
+
+use std::collections::BTreeMap;
+
+use prunus_statistics::{FieldId, PrimitiveType, ZoneMap};
+use rusqlite::{Row, params};
+
+use crate::column_zones::{ColumnZones, is_same_number};
+use crate::entry_block::EntryBlock;
+use crate::error::{BlockName, FormatError};
+use crate::ids::Unsigned;
+use crate::schema::SchemaColumn;
+use crate::transaction::ReadTransaction;
+use crate::{Error, FileId, ManifestId, Result, SnapshotId, TableId, checked, column_block};
+
+/// A manifest as it is stored. All but `removed_files` never changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ManifestRow {
+    /// Its id.
+    pub manifest_id: ManifestId,
+    /// Its table.
+    pub table_id: TableId,
+    /// How many entries it has, removed ones counted.
+    pub files: u64,
+    /// The rows of those whose row count is known.
+    pub known_rows: u64,
+    /// How many have no known row count.
+    pub files_of_unknown_rows: u64,
+    /// The bytes of all.
+    pub size_bytes: u64,
+    /// The snapshot that its first file is live from: in an older one none of them is.
+    pub first_added_snapshot: SnapshotId,
+    /// The snapshot that its last file is live from.
+    pub last_added_snapshot: SnapshotId,
+    /// How many of its files are not live any more in the newest snapshot. It only grows, so together with the id it keys what
+    /// is cached of the removals.
+    pub removed_files: u64,
+}
+
+impl ManifestRow {
+    /// How many rows all its files have; unknown as soon as one of them is.
+    pub fn row_count(&self) -> Option<u64> {
+        (self.files_of_unknown_rows == 0).then_some(self.known_rows)
+    }
+
+    fn len(&self) -> usize {
+        usize::try_from(self.files).unwrap_or(usize::MAX)
+    }
+
+    pub(crate) fn damaged<E: Into<FormatError>>(&self, block: BlockName) -> impl FnOnce(E) -> Error {
+        let (table_id, manifest_id) = (self.table_id, self.manifest_id);
+        move |error| Error::DamagedBlock { table_id, manifest_id, block, source: error.into() }
+    }
+
+    pub(crate) fn missing(&self, block: BlockName) -> Error {
+        Error::MissingBlock { table_id: self.table_id, manifest_id: self.manifest_id, block }
+    }
+}
+
+/// A file of a manifest that is not live any more in the newest snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Removal {
+    /// The file.
+    pub file_id: FileId,
+    /// The first snapshot that it is not live in any more.
+    pub removed_snapshot: SnapshotId,
+}
+
+const LIST_MANIFESTS: &str = "
+    SELECT manifest_id, table_id, files, known_rows, files_of_unknown_rows, size_bytes, first_added_snapshot,
+        last_added_snapshot, removed_files
+    FROM manifest INDEXED BY manifest_by_table
+    WHERE table_id = ?1
+    ORDER BY manifest_id";
+
+const SELECT_MANIFEST: &str = "
+    SELECT manifest_id, table_id, files, known_rows, files_of_unknown_rows, size_bytes, first_added_snapshot,
+        last_added_snapshot, removed_files
+    FROM manifest
+    WHERE manifest_id = ?1";
+
+const LIST_ZONES: &str = "
+    SELECT manifest_id, column_type, zone
+    FROM manifest_zone
+    WHERE table_id = ?1 AND field_id = ?2
+    ORDER BY manifest_id";
+
+const HAS_ZONE: &str = "
+    SELECT EXISTS (SELECT 1 FROM manifest_zone WHERE table_id = ?1 AND field_id = ?2 AND manifest_id = ?3)";
+
+const SELECT_ENTRY_BLOCK: &str = "
+    SELECT block
+    FROM entry_block
+    WHERE manifest_id = ?1";
+
+const SELECT_COLUMN_BLOCK: &str = "
+    SELECT column_type, block
+    FROM column_block
+    WHERE manifest_id = ?1 AND field_id = ?2";
+
+const LIST_REMOVALS: &str = "
+    SELECT file_id, removed_snapshot
+    FROM data_file INDEXED BY data_file_removed
+    WHERE manifest_id = ?1 AND removed_snapshot IS NOT NULL
+    ORDER BY file_id";
+
+impl ReadTransaction<'_> {
+    /// The manifests of a table, ascending by id. This list drives a plan: what it names and has no zone is unknown.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`].
+    pub fn list_manifests(&self, table_id: TableId) -> Result<Vec<ManifestRow>> {
+        self.query_all(LIST_MANIFESTS, [table_id], manifest_row)
+    }
+
+    /// The zone maps of a column over `manifests`, which are of one table, in their order. What has none is unknown.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`]; [`Error::DamagedBlock`] if a zone does not decode.
+    pub fn load_zones(
+        &self,
+        table_id: TableId,
+        manifests: &[ManifestRow],
+        column: SchemaColumn,
+    ) -> Result<ColumnZones> {
+        let zones: BTreeMap<ManifestId, ZoneMap> = self
+            .query_all(LIST_ZONES, params![table_id, column.field_id.0], |row| zone_row(row, table_id, column))?
+            .into_iter()
+            .collect();
+        let unknown = ZoneMap::unknown(column.column_type);
+        let in_order = manifests.iter().map(|manifest| zones.get(&manifest.manifest_id).unwrap_or(&unknown));
+        Ok(ColumnZones::from_zone_maps(column.column_type.physical_type(), in_order))
+    }
+
+    /// The entries of a manifest.
+    ///
+    /// # Errors
+    /// [`Error::MissingBlock`], [`Error::DamagedBlock`], [`Error::Sqlite`].
+    pub fn load_entry_block(&self, manifest: &ManifestRow) -> Result<EntryBlock> {
+        let decoded = self.query_first(SELECT_ENTRY_BLOCK, [manifest.manifest_id], |row| {
+            let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
+            EntryBlock::decode(bytes, manifest.len()).map_err(manifest.damaged(BlockName::Entries))
+        })?;
+        decoded.ok_or_else(|| manifest.missing(BlockName::Entries))
+    }
+
+    /// The zone maps of a column over the entries of a manifest, in their order. All are unknown if the manifest is from
+    /// before the column, or if no file said anything about it.
+    ///
+    /// # Errors
+    /// [`Error::MissingBlock`] if the column has a zone but no block; [`Error::DamagedBlock`], [`Error::Sqlite`].
+    pub fn load_column_block(&self, manifest: &ManifestRow, column: SchemaColumn) -> Result<ColumnZones> {
+        let Some((zones, written_as)) = self.get_column_block(manifest, column.field_id)? else {
+            return Ok(ColumnZones::unknown(column.column_type, manifest.len()));
+        };
+        zones.read_as(written_as, column.column_type).map_err(manifest.damaged(BlockName::Column(column.field_id)))
+    }
+
+    /// The files of a manifest that are not live any more in the newest snapshot, ascending by id. In a snapshot before its
+    /// `removed_snapshot` a file still is. [`ManifestRow::removed_files`] says whether there is any.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`].
+    pub fn list_removals(&self, manifest_id: ManifestId) -> Result<Vec<Removal>> {
+        self.query_all(LIST_REMOVALS, [manifest_id], |row| {
+            Ok(Removal { file_id: row.get(0)?, removed_snapshot: row.get(1)? })
+        })
+    }
+
+    pub(crate) fn get_manifest(&self, manifest_id: ManifestId) -> Result<Option<ManifestRow>> {
+        self.query_first(SELECT_MANIFEST, [manifest_id], manifest_row)
+    }
+
+    /// A column's block and the type that it was written as; `None` if the column has neither block nor zone.
+    pub(crate) fn get_column_block(
+        &self,
+        manifest: &ManifestRow,
+        field_id: FieldId,
+    ) -> Result<Option<(ColumnZones, PrimitiveType)>> {
+        let name = BlockName::Column(field_id);
+        let block = self.query_first(SELECT_COLUMN_BLOCK, params![manifest.manifest_id, field_id.0], |row| {
+            let column_type = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+            let column_type: PrimitiveType = column_type.parse().map_err(manifest.damaged(name))?;
+            let bytes = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+            let zones = column_block::decode(bytes, column_type.physical_type(), manifest.len());
+            Ok((zones.map_err(manifest.damaged(name))?, column_type))
+        })?;
+        if block.is_some() {
+            return Ok(block);
+        }
+        let key = params![manifest.table_id, field_id.0, manifest.manifest_id];
+        match self.query_first(HAS_ZONE, key, |row| Ok(row.get(0)?))? {
+            Some(true) => Err(manifest.missing(name)),
+            _ => Ok(None),
+        }
+    }
+}
+
+fn manifest_row(row: &Row<'_>) -> Result<ManifestRow> {
+    Ok(ManifestRow {
+        manifest_id: row.get(0)?,
+        table_id: row.get(1)?,
+        files: row.get::<_, Unsigned>(2)?.0,
+        known_rows: row.get::<_, Unsigned>(3)?.0,
+        files_of_unknown_rows: row.get::<_, Unsigned>(4)?.0,
+        size_bytes: row.get::<_, Unsigned>(5)?.0,
+        first_added_snapshot: row.get(6)?,
+        last_added_snapshot: row.get(7)?,
+        removed_files: row.get::<_, Unsigned>(8)?.0,
+    })
+}
+
+fn zone_row(row: &Row<'_>, table_id: TableId, column: SchemaColumn) -> Result<(ManifestId, ZoneMap)> {
+    let manifest_id: ManifestId = row.get(0)?;
+    let block = BlockName::Zone(column.field_id);
+    let damaged = |source| Error::DamagedBlock { table_id, manifest_id, block, source };
+    let written_as = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+    let written_as: PrimitiveType = written_as.parse().map_err(FormatError::from).map_err(damaged)?;
+    if !is_same_number(written_as, column.column_type) {
+        return Ok((manifest_id, ZoneMap::unknown(column.column_type)));
+    }
+    let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+    Ok((manifest_id, checked::unpack(bytes).map_err(damaged)?))
+}

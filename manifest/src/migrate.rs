@@ -1,0 +1,69 @@
+//! The database's identity and the steps that bring it to the newest version.
+
+use std::path::Path;
+
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+
+use crate::{Error, Result};
+
+/// The bytes `Prun`: marks the file as a Prunus store.
+const APPLICATION_ID: i64 = 0x5072_756e;
+
+/// Numbered from 1, append-only. A database's `user_version` is how many of them it has.
+const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/0001_store.sql")];
+
+const COUNT_OBJECTS: &str = "SELECT count(*) FROM sqlite_schema";
+
+/// What a file turned out to be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// An empty or new file.
+    Fresh,
+    /// A store with that many migrations.
+    Store(usize),
+}
+
+/// Looks at the file without changing it.
+pub(crate) fn identify(connection: &Connection, path: &Path) -> Result<Found> {
+    let not_a_database = |error: rusqlite::Error| match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => Error::NotADatabase { path: path.to_owned() },
+        _ => Error::Sqlite(error),
+    };
+    let application_id: i64 =
+        connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(not_a_database)?;
+    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(not_a_database)?;
+    let objects: i64 = connection.query_row(COUNT_OBJECTS, [], |row| row.get(0)).map_err(not_a_database)?;
+    if (application_id, version, objects) == (0, 0, 0) {
+        return Ok(Found::Fresh);
+    }
+    if application_id != APPLICATION_ID {
+        return Err(Error::ForeignDatabase { path: path.to_owned() });
+    }
+    match usize::try_from(version) {
+        Ok(applied) if (1..=MIGRATIONS.len()).contains(&applied) => Ok(Found::Store(applied)),
+        Ok(0) | Err(_) => Err(Error::ForeignDatabase { path: path.to_owned() }),
+        Ok(_) => Err(Error::NewerDatabase { path: path.to_owned(), version, supported: supported() }),
+    }
+}
+
+/// Applies the migrations that are missing, all or none.
+pub(crate) fn migrate(connection: &mut Connection, found: Found) -> Result<()> {
+    let applied = match found {
+        Found::Fresh => 0,
+        Found::Store(applied) => applied,
+    };
+    if applied == MIGRATIONS.len() {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for migration in MIGRATIONS.iter().skip(applied) {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", supported())?;
+    Ok(transaction.commit()?)
+}
+
+fn supported() -> i64 {
+    i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,82 @@
+//! The pool of reading connections.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::database;
+use crate::transaction::ReadTransaction;
+use crate::{Error, Result};
+
+/// Connections are opened when they are first needed, up to a limit; beyond it a reader waits for another to end.
+pub(crate) struct Readers {
+    path: PathBuf,
+    state: Mutex<State>,
+    returned: Condvar,
+}
+
+struct State {
+    idle: Vec<Connection>,
+    may_open: usize,
+}
+
+impl Readers {
+    pub(crate) fn new(path: &Path, limit: usize) -> Self {
+        let state = Mutex::new(State { idle: Vec::new(), may_open: limit });
+        Self { path: path.to_owned(), state, returned: Condvar::new() }
+    }
+
+    /// Runs `job` in one read transaction: everything that it reads is of one state.
+    pub(crate) fn read<T, E: From<Error>>(
+        &self,
+        job: impl FnOnce(&ReadTransaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let lease = self.lease()?;
+        let Some(connection) = &lease.connection else { return Err(Error::Closed.into()) };
+        // Nothing is written, so the rollback when it goes out of scope is how a read transaction ends.
+        let transaction = connection.unchecked_transaction().map_err(Error::Sqlite)?;
+        job(&ReadTransaction::new(&transaction))
+    }
+
+    fn lease(&self) -> Result<Lease<'_>> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(connection) = state.idle.pop() {
+                return Ok(Lease { readers: self, connection: Some(connection) });
+            }
+            if state.may_open > 0 {
+                state.may_open -= 1;
+                break;
+            }
+            state = self.returned.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(state);
+        // The lease is made first, so that a connection that does not open gives its place back.
+        let mut lease = Lease { readers: self, connection: None };
+        let connection = Connection::open_with_flags(
+            &self.path,
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+        )?;
+        database::configure(&connection)?;
+        lease.connection = Some(connection);
+        Ok(lease)
+    }
+}
+
+struct Lease<'a> {
+    readers: &'a Readers,
+    connection: Option<Connection>,
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        let mut state = self.readers.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.connection.take() {
+            Some(connection) => state.idle.push(connection),
+            None => state.may_open += 1,
+        }
+        drop(state);
+        self.readers.returned.notify_one();
+    }
+}

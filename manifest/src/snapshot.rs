@@ -1,0 +1,230 @@
+//! Snapshots: the states that a table had.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use rusqlite::{Row, params};
+
+use crate::error::FormatError;
+use crate::ids::Unsigned;
+use crate::transaction::{ReadTransaction, WriteTransaction};
+use crate::{Error, Result, SchemaId, SnapshotId, TableId, json};
+
+/// What a commit means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// New rows.
+    Append,
+    /// Rows go.
+    Delete,
+    /// The same rows in other files.
+    Replace,
+    /// Rows change.
+    Overwrite,
+}
+
+impl Operation {
+    const ALL: [Self; 4] = [Self::Append, Self::Delete, Self::Replace, Self::Overwrite];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Append => "append",
+            Self::Delete => "delete",
+            Self::Replace => "replace",
+            Self::Overwrite => "overwrite",
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Operation {
+    type Err = FormatError;
+
+    fn from_str(name: &str) -> Result<Self, FormatError> {
+        Self::ALL
+            .into_iter()
+            .find(|operation| operation.name() == name)
+            .ok_or_else(|| FormatError::UnknownOperation(name.to_owned()))
+    }
+}
+
+/// How many files are live in a snapshot, and what they hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Live files.
+    pub files: u64,
+    /// The rows of those whose row count is known.
+    pub rows: u64,
+    /// How many have no known row count.
+    pub files_of_unknown_rows: u64,
+    /// The bytes of all.
+    pub bytes: u64,
+}
+
+impl Totals {
+    /// The largest sum that a row can hold.
+    const MAX_SUM: u64 = i64::MAX.cast_unsigned();
+
+    /// With one file more; `None` if a sum grows too large.
+    pub(crate) fn with(self, size_bytes: u64, row_count: Option<u64>) -> Option<Self> {
+        let sum = |a: u64, b: u64| a.checked_add(b).filter(|sum| *sum <= Self::MAX_SUM);
+        Some(Self {
+            files: sum(self.files, 1)?,
+            rows: sum(self.rows, row_count.unwrap_or(0))?,
+            files_of_unknown_rows: sum(self.files_of_unknown_rows, row_count.is_none().into())?,
+            bytes: sum(self.bytes, size_bytes)?,
+        })
+    }
+
+    /// Without one of its files; `None` if it cannot have been one.
+    pub(crate) fn without(self, size_bytes: u64, row_count: Option<u64>) -> Option<Self> {
+        Some(Self {
+            files: self.files.checked_sub(1)?,
+            rows: self.rows.checked_sub(row_count.unwrap_or(0))?,
+            files_of_unknown_rows: self.files_of_unknown_rows.checked_sub(row_count.is_none().into())?,
+            bytes: self.bytes.checked_sub(size_bytes)?,
+        })
+    }
+}
+
+/// A snapshot as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SnapshotRow {
+    /// Its id.
+    pub snapshot_id: SnapshotId,
+    /// The snapshot that it was made from; [`SnapshotId::EMPTY`] for the first.
+    pub parent: SnapshotId,
+    /// What the commit meant.
+    pub operation: Operation,
+    /// When it was committed, in milliseconds since 1970-01-01T00:00Z; never before its parent.
+    pub committed_at_ms: i64,
+    /// The table's schema when it was committed.
+    pub schema_id: SchemaId,
+    /// How many files the commit added.
+    pub added_files: u64,
+    /// How many files the commit removed.
+    pub removed_files: u64,
+    /// What is live in it.
+    pub totals: Totals,
+    /// What the writer noted.
+    pub summary: BTreeMap<String, String>,
+}
+
+const SELECT_SNAPSHOT: &str = "
+    SELECT snapshot_id, parent, operation, committed_at_ms, schema_id, added_files, removed_files, files, rows,
+        files_of_unknown_rows, bytes, summary
+    FROM snapshot
+    WHERE table_id = ?1 AND snapshot_id = ?2";
+
+const SELECT_SNAPSHOT_AT: &str = "
+    SELECT snapshot_id, parent, operation, committed_at_ms, schema_id, added_files, removed_files, files, rows,
+        files_of_unknown_rows, bytes, summary
+    FROM snapshot
+    WHERE table_id = ?1 AND committed_at_ms <= ?2
+    ORDER BY committed_at_ms DESC, snapshot_id DESC
+    LIMIT 1";
+
+const LIST_SNAPSHOTS: &str = "
+    SELECT snapshot_id, parent, operation, committed_at_ms, schema_id, added_files, removed_files, files, rows,
+        files_of_unknown_rows, bytes, summary
+    FROM snapshot
+    WHERE table_id = ?1 AND snapshot_id < ?2
+    ORDER BY snapshot_id DESC
+    LIMIT ?3";
+
+const INSERT_SNAPSHOT: &str = "
+    INSERT INTO snapshot (table_id, snapshot_id, parent, operation, committed_at_ms, schema_id, added_files,
+        removed_files, files, rows, files_of_unknown_rows, bytes, summary)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+
+impl ReadTransaction<'_> {
+    /// A snapshot by its id; `None` if it was never made or is expired, and for [`SnapshotId::EMPTY`], which has no row.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`], [`Error::DamagedRow`].
+    pub fn get_snapshot(&self, table_id: TableId, snapshot_id: SnapshotId) -> Result<Option<SnapshotRow>> {
+        self.query_first(SELECT_SNAPSHOT, params![table_id, snapshot_id], snapshot_row)
+    }
+
+    /// A snapshot by its id.
+    ///
+    /// # Errors
+    /// [`Error::SnapshotNotFound`], also for [`SnapshotId::EMPTY`], which has no row; [`Error::Sqlite`],
+    /// [`Error::DamagedRow`].
+    pub fn load_snapshot(&self, table_id: TableId, snapshot_id: SnapshotId) -> Result<SnapshotRow> {
+        self.get_snapshot(table_id, snapshot_id)?.ok_or(Error::SnapshotNotFound { table_id, snapshot_id })
+    }
+
+    /// The newest snapshot that was committed at or before a time in milliseconds since 1970-01-01T00:00Z; `None` if the
+    /// table was empty then, or if what it held then is expired.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`], [`Error::DamagedRow`].
+    pub fn get_snapshot_at(&self, table_id: TableId, time_ms: i64) -> Result<Option<SnapshotRow>> {
+        self.query_first(SELECT_SNAPSHOT_AT, params![table_id, time_ms], snapshot_row)
+    }
+
+    /// Up to `limit` snapshots, newest first, from the first one older than `before` (`None`: from the newest).
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`], [`Error::DamagedRow`].
+    pub fn list_snapshots(
+        &self,
+        table_id: TableId,
+        before: Option<SnapshotId>,
+        limit: u32,
+    ) -> Result<Vec<SnapshotRow>> {
+        let before = before.unwrap_or(SnapshotId(i64::MAX));
+        self.query_all(LIST_SNAPSHOTS, params![table_id, before, limit], snapshot_row)
+    }
+}
+
+impl WriteTransaction<'_> {
+    pub(crate) fn insert_snapshot(&self, table_id: TableId, snapshot: &SnapshotRow) -> Result<()> {
+        let values = params![
+            table_id,
+            snapshot.snapshot_id,
+            snapshot.parent,
+            snapshot.operation.name(),
+            snapshot.committed_at_ms,
+            snapshot.schema_id,
+            Unsigned(snapshot.added_files),
+            Unsigned(snapshot.removed_files),
+            Unsigned(snapshot.totals.files),
+            Unsigned(snapshot.totals.rows),
+            Unsigned(snapshot.totals.files_of_unknown_rows),
+            Unsigned(snapshot.totals.bytes),
+            json::write(&snapshot.summary)?,
+        ];
+        self.execute(INSERT_SNAPSHOT, values)?;
+        Ok(())
+    }
+}
+
+fn snapshot_row(row: &Row<'_>) -> Result<SnapshotRow> {
+    let snapshot_id: SnapshotId = row.get(0)?;
+    let operation: String = row.get(2)?;
+    let summary: String = row.get(11)?;
+    Ok(SnapshotRow {
+        snapshot_id,
+        parent: row.get(1)?,
+        operation: operation.parse().map_err(Error::damaged_row("operation of a snapshot", snapshot_id.0))?,
+        committed_at_ms: row.get(3)?,
+        schema_id: row.get(4)?,
+        added_files: row.get::<_, Unsigned>(5)?.0,
+        removed_files: row.get::<_, Unsigned>(6)?.0,
+        totals: Totals {
+            files: row.get::<_, Unsigned>(7)?.0,
+            rows: row.get::<_, Unsigned>(8)?.0,
+            files_of_unknown_rows: row.get::<_, Unsigned>(9)?.0,
+            bytes: row.get::<_, Unsigned>(10)?.0,
+        },
+        summary: json::read(&summary, "summary of a snapshot", snapshot_id.0)?,
+    })
+}

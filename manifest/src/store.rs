@@ -1,0 +1,112 @@
+//! The store: one SQLite file with one writer and many readers.
+
+use std::path::Path;
+
+use crate::database;
+use crate::lock::StoreLock;
+use crate::readers::Readers;
+use crate::transaction::{ReadTransaction, WriteTransaction};
+use crate::writer::Writer;
+use crate::{Error, Result};
+
+/// How many files a manifest is made of.
+pub const MANIFEST_TARGET_FILES: u32 = 4096;
+
+/// The most files that a manifest may be made of.
+pub const MAX_MANIFEST_FILES: u32 = 65_536;
+
+/// The most read transactions that run at once; a further one waits.
+pub const MAX_READERS: usize = 16;
+
+/// What may be set when a store is opened.
+#[derive(Clone, Debug)]
+pub struct StoreOptions {
+    /// How many files a manifest is made of; taken as 1 or [`MAX_MANIFEST_FILES`] where it is beyond them.
+    pub manifest_target_files: u32,
+    /// How many read transactions may run at once; taken as 1 or [`MAX_READERS`] where it is beyond them.
+    pub readers_max: usize,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self { manifest_target_files: MANIFEST_TARGET_FILES, readers_max: MAX_READERS }
+    }
+}
+
+/// An open store. Share it behind an `Arc`; every method blocks, so call none from async code.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use prunus_manifest::{Error, Store};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let store = Store::open(&folder.path().join("store.db"))?;
+/// store.write(|tx| tx.create_namespace("sales", &Default::default(), 0).map(drop))?;
+/// let names = store.read(|tx| tx.list_namespaces("", 10))?;
+/// assert_eq!(names[0].name, "sales");
+/// # Ok(())
+/// # }
+/// ```
+pub struct Store {
+    // In the order in which they are dropped: the writer's connection is the last one, and so folds the log into the file.
+    readers: Readers,
+    writer: Writer,
+    _lock: StoreLock,
+}
+
+impl Store {
+    /// Opens the store in the SQLite file at `path`, which is made if it is not there.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] if another process has it open; [`Error::NotADatabase`], [`Error::ForeignDatabase`] or
+    /// [`Error::NewerDatabase`] if the file is none of this version's; [`Error::Sqlite`] or [`Error::LockFile`] if it
+    /// cannot be used.
+    pub fn open(path: &Path) -> Result<Self> {
+        Self::open_with(path, &StoreOptions::default())
+    }
+
+    /// The same with options.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_with(path: &Path, options: &StoreOptions) -> Result<Self> {
+        let lock = StoreLock::acquire(path)?;
+        let connection = database::open_writer(path)?;
+        let target_files = options.manifest_target_files.clamp(1, MAX_MANIFEST_FILES);
+        let writer = Writer::start(connection, target_files.into())?;
+        Ok(Self { readers: Readers::new(path, options.readers_max.clamp(1, MAX_READERS)), writer, _lock: lock })
+    }
+
+    /// Runs `job` on the writer's thread and returns when what it did is durable. Jobs that wait at the same time share
+    /// one transaction and one fsync; a job that fails or panics leaves no trace and does not harm the others. A job must not
+    /// write to the store itself: it would wait for the thread that it runs on.
+    ///
+    /// # Errors
+    /// What the job answers; [`Error::NotCommitted`] if the transaction could not be made durable, [`Error::JobPanicked`],
+    /// [`Error::Closed`].
+    pub fn write<T, E>(&self, job: impl FnOnce(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        self.writer.write(job)
+    }
+
+    /// Runs `job` in one read transaction: all that it reads is of one state. Keep it short, and do not read again inside
+    /// it: the number of readers is bounded.
+    ///
+    /// # Errors
+    /// What the job answers; [`Error::Sqlite`] if no connection can be had.
+    pub fn read<T, E: From<Error>>(&self, job: impl FnOnce(&ReadTransaction<'_>) -> Result<T, E>) -> Result<T, E> {
+        self.readers.read(job)
+    }
+
+    /// Returns when every tail that was due when this was called is sealed. Sealing goes on without it; this is for
+    /// those who want to see the outcome.
+    ///
+    /// # Errors
+    /// [`Error::Closed`].
+    pub fn wait_for_sealing(&self) -> Result<()> {
+        self.writer.wait_for_sealing()
+    }
+}

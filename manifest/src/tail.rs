@@ -1,0 +1,68 @@
+//! The tail: the newest entries of a table, not yet sealed into a manifest.
+
+use prunus_statistics::FileStatistics;
+use rusqlite::{Row, params};
+
+use crate::ids::Unsigned;
+use crate::transaction::ReadTransaction;
+use crate::{Error, FileId, Result, SnapshotId, TableId, checked};
+
+/// A file in the tail.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TailEntry {
+    /// Its id.
+    pub file_id: FileId,
+    /// How many rows it has; `None` is unknown.
+    pub row_count: Option<u64>,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// The snapshot that it is live from.
+    pub added_snapshot: SnapshotId,
+    /// The first snapshot that it is not live in any more; `None` while it is live.
+    pub removed_snapshot: Option<SnapshotId>,
+    /// What is known of its columns, as it was registered.
+    pub statistics: FileStatistics,
+}
+
+const LIST_TAIL: &str = "
+    SELECT file_id, row_count, size_bytes, added_snapshot, removed_snapshot, statistics
+    FROM data_file INDEXED BY data_file_tail
+    WHERE table_id = ?1 AND manifest_id IS NULL
+    ORDER BY file_id
+    LIMIT ?2";
+
+impl ReadTransaction<'_> {
+    /// The whole tail of a table in the order of arrival, removed files among it.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`], [`Error::DamagedRow`].
+    pub fn list_tail(&self, table_id: TableId) -> Result<Vec<TailEntry>> {
+        self.list_oldest_of_tail(table_id, i64::MAX.cast_unsigned())
+    }
+
+    pub(crate) fn list_oldest_of_tail(&self, table_id: TableId, limit: u64) -> Result<Vec<TailEntry>> {
+        self.query_all(LIST_TAIL, params![table_id, Unsigned(limit)], tail_entry)
+    }
+}
+
+fn tail_entry(row: &Row<'_>) -> Result<TailEntry> {
+    let file_id: FileId = row.get(0)?;
+    let statistics = row.get_ref(5)?.as_blob().map_err(rusqlite::Error::from)?;
+    Ok(TailEntry {
+        file_id,
+        row_count: row.get::<_, Option<Unsigned>>(1)?.map(|rows| rows.0),
+        size_bytes: row.get::<_, Unsigned>(2)?.0,
+        added_snapshot: row.get(3)?,
+        removed_snapshot: row.get(4)?,
+        statistics: decode_statistics(statistics, file_id)?,
+    })
+}
+
+pub(crate) fn encode_statistics(statistics: &FileStatistics) -> Result<Vec<u8>> {
+    Ok(checked::seal(&statistics.encode().map_err(Error::encode)?))
+}
+
+pub(crate) fn decode_statistics(bytes: &[u8], file_id: FileId) -> Result<FileStatistics> {
+    let statistics = checked::open(bytes).and_then(|bytes| Ok(FileStatistics::decode(bytes)?));
+    statistics.map_err(Error::damaged_row("statistics of a data file", file_id.0))
+}

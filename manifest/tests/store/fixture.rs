@@ -1,0 +1,146 @@
+//! A store in a folder of its own, with one table.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use prunus_manifest::{
+    Committed, DataFileRow, Error, FileLeaf, NewCommit, NewDataFile, NewTable, Operation, SchemaColumn, SchemaId,
+    SnapshotId, Store, StoreOptions, TableId, TableRow,
+};
+use prunus_statistics::{
+    Bound, ColumnStatistics, Count, FieldId, FileColumn, FileStatistics, Precision, PrimitiveType, Provenance, Value,
+};
+use tempfile::TempDir;
+
+pub(crate) const NUMBER: SchemaColumn = SchemaColumn { field_id: FieldId(1), column_type: PrimitiveType::Int64 };
+pub(crate) const NAME: SchemaColumn = SchemaColumn { field_id: FieldId(2), column_type: PrimitiveType::String };
+pub(crate) const SCHEMA: SchemaId = SchemaId(1);
+
+pub(crate) struct Fixture {
+    folder: TempDir,
+    options: StoreOptions,
+    store: Option<Store>,
+    pub(crate) table: TableRow,
+}
+
+impl Fixture {
+    /// A store that seals so many files into a manifest.
+    pub(crate) fn with_target(manifest_target_files: u32) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let options = StoreOptions { manifest_target_files, ..StoreOptions::default() };
+        let store = Store::open_with(&folder.path().join("store.db"), &options).unwrap();
+        let table = store
+            .write(|tx| {
+                tx.create_namespace("sales", &BTreeMap::new(), 1)?;
+                tx.create_table(&new_table("orders"))
+            })
+            .unwrap();
+        Self { folder, options, store: Some(store), table }
+    }
+
+    pub(crate) fn new() -> Self {
+        Self::with_target(4096)
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        self.store.as_ref().unwrap()
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("store.db")
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.store = None;
+    }
+
+    pub(crate) fn reopen(&mut self) {
+        self.close();
+        self.store = Some(Store::open_with(&self.path(), &self.options).unwrap());
+    }
+
+    pub(crate) fn reopen_with_target(&mut self, manifest_target_files: u32) {
+        self.options.manifest_target_files = manifest_target_files;
+        self.reopen();
+    }
+
+    pub(crate) fn table_id(&self) -> TableId {
+        self.table.table_id
+    }
+
+    pub(crate) fn commit(&self, commit: NewCommit) -> Result<Committed, Error> {
+        self.store().write(move |tx| tx.commit(&commit))
+    }
+
+    pub(crate) fn change(&self, operation: Operation, add: Vec<NewDataFile>, remove: &[&str]) -> NewCommit {
+        NewCommit {
+            table_id: self.table_id(),
+            base_snapshot: None,
+            schema_id: SCHEMA,
+            operation,
+            add,
+            remove: remove.iter().map(ToString::to_string).collect(),
+            summary: BTreeMap::new(),
+            committed_at_ms: 1000,
+        }
+    }
+
+    pub(crate) fn append(&self, paths: &[&str]) -> Committed {
+        let files = paths.iter().map(|path| file(path)).collect();
+        self.commit(self.change(Operation::Append, files, &[])).unwrap()
+    }
+
+    pub(crate) fn delete(&self, paths: &[&str]) -> Committed {
+        self.commit(self.change(Operation::Delete, vec![], paths)).unwrap()
+    }
+
+    pub(crate) fn live_files(&self, snapshot_id: SnapshotId) -> Vec<DataFileRow> {
+        self.store().read(|tx| tx.list_live_files(self.table_id(), snapshot_id, None, u32::MAX)).unwrap()
+    }
+
+    pub(crate) fn live_paths(&self, snapshot_id: SnapshotId) -> Vec<String> {
+        self.live_files(snapshot_id).into_iter().map(|file| file.path).collect()
+    }
+}
+
+pub(crate) fn new_table(name: &str) -> NewTable {
+    NewTable {
+        namespace: "sales".to_owned(),
+        name: name.to_owned(),
+        uuid: format!("uuid of {name}"),
+        location: Some("s3://bucket/orders".to_owned()),
+        schema: "{\"fields\":[]}".to_owned(),
+        columns: vec![NUMBER, NAME],
+        last_field_id: FieldId(2),
+        cluster_by: vec![NUMBER.field_id],
+        properties: [("owner".to_owned(), "ann".to_owned())].into(),
+        created_at_ms: 5,
+    }
+}
+
+/// A file of ten rows, with statistics that depend on its path.
+pub(crate) fn file(path: &str) -> NewDataFile {
+    let first = i128::from(path.bytes().next().unwrap_or(0));
+    let number = between(Value::Integer(first), Value::Integer(first + 10));
+    let name = between(Value::Bytes(path.into()), Value::Bytes(format!("{path}~").into()));
+    NewDataFile {
+        path: path.to_owned(),
+        size_bytes: 100,
+        row_count: Some(10),
+        etag: Some(format!("etag of {path}")),
+        last_modified_ms: Some(7),
+        leaves: vec![
+            FileLeaf { path: vec!["number".to_owned()], field_id: Some(1) },
+            FileLeaf { path: vec!["person".to_owned(), "name".to_owned()], field_id: None },
+        ],
+        partition: [(FieldId(9), Some(Value::Integer(1))), (FieldId(10), None)].into(),
+        statistics: FileStatistics { columns: [(FieldId(1), number), (FieldId(2), name)].into() },
+    }
+}
+
+pub(crate) fn between(min: Value, max: Value) -> FileColumn {
+    let provenance = Provenance::Footer;
+    let bound = |value| Some(Bound { value, precision: Precision::Bound, provenance });
+    let null_count = Some(Count { value: 0, provenance });
+    FileColumn::Present(ColumnStatistics { min: bound(min), max: bound(max), null_count, nan_count: None })
+}

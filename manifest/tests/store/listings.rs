@@ -1,0 +1,101 @@
+//! Snapshots and files as they are listed.
+
+use prunus_manifest::{Error, FileId, NewCommit, NewDataFile, Operation, SnapshotId};
+
+use crate::fixture::{Fixture, file};
+
+fn snapshot_at(fixture: &Fixture, time_ms: i64) -> Option<i64> {
+    let snapshot = fixture.store().read(|tx| tx.get_snapshot_at(fixture.table_id(), time_ms)).unwrap();
+    snapshot.map(|snapshot| snapshot.snapshot_id.0)
+}
+
+#[test]
+fn a_time_names_the_newest_snapshot_at_or_before_it() {
+    let fixture = Fixture::new();
+    for (path, committed_at_ms) in [("a", 100), ("b", 200), ("c", 200), ("d", 300)] {
+        let change = fixture.change(Operation::Append, vec![file(path)], &[]);
+        fixture.commit(NewCommit { committed_at_ms, ..change }).unwrap();
+    }
+    for (time_ms, expected) in [(99, None), (100, Some(1)), (199, Some(1)), (200, Some(3)), (i64::MAX, Some(4))] {
+        assert_eq!(snapshot_at(&fixture, time_ms), expected, "{time_ms}");
+    }
+}
+
+#[test]
+fn snapshots_are_listed_newest_first_in_pages() {
+    let fixture = Fixture::new();
+    for path in ["a", "b", "c"] {
+        fixture.append(&[path]);
+    }
+    let page = |before| {
+        let page = fixture.store().read(|tx| tx.list_snapshots(fixture.table_id(), before, 2)).unwrap();
+        page.into_iter().map(|snapshot| snapshot.snapshot_id.0).collect::<Vec<_>>()
+    };
+    assert_eq!(page(None), [3, 2]);
+    assert_eq!(page(Some(SnapshotId(2))), [1]);
+}
+
+#[test]
+fn the_empty_table_has_no_snapshot() {
+    let fixture = Fixture::new();
+    let load = |id| fixture.store().read(|tx| tx.load_snapshot(fixture.table_id(), id));
+    assert!(matches!(load(SnapshotId::EMPTY), Err(Error::SnapshotNotFound { .. })));
+}
+
+#[test]
+fn a_file_is_read_as_it_was_added() {
+    let fixture = Fixture::new();
+    let new = NewDataFile { row_count: None, last_modified_ms: None, ..file("a") };
+    fixture.commit(fixture.change(Operation::Append, vec![new.clone()], &[])).unwrap();
+    let read = fixture.live_files(SnapshotId(1)).remove(0);
+    assert_eq!(
+        (read.path, read.size_bytes, read.row_count, read.etag, read.last_modified_ms),
+        (new.path, new.size_bytes, new.row_count, new.etag, new.last_modified_ms)
+    );
+    assert_eq!((read.leaves.to_vec(), read.partition), (new.leaves, new.partition));
+    assert_eq!((read.added_snapshot, read.removed_snapshot, read.manifest_id), (SnapshotId(1), None, None));
+}
+
+#[test]
+fn files_are_read_in_the_order_asked_for() {
+    let fixture = Fixture::new();
+    fixture.append(&["a", "b", "c"]);
+    let ids: Vec<FileId> = fixture.live_files(SnapshotId(1)).iter().map(|file| file.file_id).rev().collect();
+    let files = fixture.store().read(|tx| tx.load_data_files(&ids)).unwrap();
+    assert_eq!(files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["c", "b", "a"]);
+}
+
+#[test]
+fn an_unknown_file_is_named() {
+    let fixture = Fixture::new();
+    let answer = fixture.store().read(|tx| tx.load_data_files(&[FileId(77)]));
+    assert!(matches!(answer, Err(Error::FileNotFound(FileId(77)))));
+}
+
+#[test]
+fn live_files_are_listed_in_pages() {
+    let fixture = Fixture::new();
+    fixture.append(&["a", "b", "c"]);
+    fixture.delete(&["b"]);
+    let page = |snapshot, after| {
+        let read = fixture.store().read(|tx| tx.list_live_files(fixture.table_id(), snapshot, after, 2));
+        read.unwrap().into_iter().map(|file| (file.file_id, file.path)).collect::<Vec<_>>()
+    };
+    let first = page(SnapshotId(1), None);
+    assert_eq!(first.iter().map(|(_, path)| path.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(page(SnapshotId(1), Some(first[1].0))[0].1, "c");
+    assert_eq!(page(SnapshotId(2), Some(first[0].0))[0].1, "c");
+}
+
+#[test]
+fn a_path_names_its_file_of_that_snapshot() {
+    let fixture = Fixture::new();
+    fixture.append(&["a"]);
+    fixture.delete(&["a"]);
+    fixture.append(&["a"]);
+    let added = |snapshot| {
+        let file = fixture.store().read(|tx| tx.get_live_file(fixture.table_id(), SnapshotId(snapshot), "a")).unwrap();
+        file.map(|file| file.added_snapshot.0)
+    };
+    assert_eq!([added(0), added(1), added(2), added(3)], [None, Some(1), None, Some(3)]);
+}

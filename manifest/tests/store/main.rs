@@ -1,0 +1,17 @@
+//! The store from outside: what its callers rely on.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "the helpers of tests are tests, too, but clippy does not see it"
+)]
+
+mod fixture;
+
+mod commits;
+mod damage;
+mod listings;
+mod model;
+mod opening;
+mod sealing;
+mod tables;

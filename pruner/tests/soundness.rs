@@ -1,0 +1,278 @@
+//! The contract, held against rows: no container with a matching row is skipped, none with another row is called wholly
+//! matching, whatever the engine that reads it does where engines differ.
+
+use std::cell::Cell;
+
+use proptest::collection::vec;
+use proptest::prelude::any;
+use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
+use prunus_pruner::{BindOptions, BoundPredicate, Column, NanOrder, Predicate, PruningProgram, Selection, Verdict};
+use prunus_statistics::{PrimitiveType, SessionZone, ZoneMap};
+
+#[path = "soundness/choices.rs"]
+mod choices;
+#[path = "soundness/engine.rs"]
+mod engine;
+#[path = "soundness/exact.rs"]
+mod exact;
+#[path = "soundness/filters.rs"]
+mod filters;
+#[path = "soundness/rows.rs"]
+mod rows;
+#[path = "soundness/statistics.rs"]
+mod statistics;
+#[path = "support/zones.rs"]
+mod zones;
+
+use choices::Choices;
+use engine::{Engine, Evaluation};
+use rows::Row;
+use statistics::Claims;
+use zones::zone_maps;
+
+/// How many cases are run, unless `PROPTEST_CASES` asks for more.
+const MIN_CASES: u32 = 1_400;
+const CONTAINERS: usize = 16;
+const FILTERS: usize = 6;
+const NAN_ORDERS: [NanOrder; 3] = [NanOrder::Any, NanOrder::Greatest, NanOrder::Ieee];
+
+struct Case {
+    seed: Vec<u32>,
+    columns: Vec<Column>,
+    filters: Vec<Predicate>,
+    containers: Vec<(Vec<Row>, Claims)>,
+    session_in_utc: bool,
+}
+
+impl Case {
+    fn new(list: Vec<u32>) -> Self {
+        let mut choices = Choices::new(list.clone());
+        let columns = rows::schema(&mut choices);
+        let session_in_utc = choices.once_in(2);
+        let filters = (0..FILTERS).map(|index| filters::predicate(&mut choices, &columns, index.min(4))).collect();
+        let container = |choices: &mut Choices| {
+            let rows = rows::rows(choices, &columns);
+            let claims = statistics::claims(choices, &columns, &rows);
+            (rows, claims)
+        };
+        let containers = (0..CONTAINERS).map(|_| container(&mut choices)).collect();
+        Self { seed: list, columns, filters, containers, session_in_utc }
+    }
+
+    fn types(&self) -> Vec<PrimitiveType> {
+        self.columns.iter().filter_map(|column| column.column_type).collect()
+    }
+
+    fn program(&self, filter: &Predicate, nan_order: NanOrder) -> PruningProgram {
+        let zone = if self.session_in_utc { SessionZone::named("UTC").unwrap() } else { SessionZone::Unknown };
+        let bound = BoundPredicate::bind(filter, &self.columns, &BindOptions { nan_order, zone });
+        PruningProgram::compile(bound.unwrap_or_else(|faults| panic!("{filter}: {faults:?}")))
+    }
+
+    /// Zone maps by column, then by container.
+    fn zones(&self) -> Vec<Vec<ZoneMap>> {
+        let by_container: Vec<Vec<ZoneMap>> =
+            self.containers.iter().map(|(_, claims)| claims.zones(&self.columns)).collect();
+        (0..self.columns.len()).map(|column| by_container.iter().map(|zones| zones[column].clone()).collect()).collect()
+    }
+
+    fn row_counts(&self) -> Vec<Option<u64>> {
+        self.containers.iter().map(|(_, claims)| claims.row_count).collect()
+    }
+
+    /// Whether the verdict holds for these rows under every engine that `nan_order` stands for.
+    fn check(&self, filter: &Predicate, nan_order: NanOrder, rows: &[Row], verdict: Verdict) -> Result<(), String> {
+        if verdict == Verdict::Some {
+            return Ok(());
+        }
+        for engine in Engine::all(nan_order, &self.types(), self.session_in_utc) {
+            for (salt, row) in rows.iter().enumerate() {
+                let outcome = Evaluation { engine, columns: &self.columns, row, salt }.predicate(filter);
+                let holds = match verdict {
+                    Verdict::None => outcome != Some(true),
+                    Verdict::Some => true,
+                    Verdict::All => outcome == Some(true),
+                };
+                if !holds {
+                    let types: Vec<String> = self.types().iter().map(ToString::to_string).collect();
+                    return Err(format!(
+                        "{filter}\non {types:?} is {outcome:?} on {row:?}\nfor {engine:?}, {nan_order:?}; verdict {verdict:?}"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs a property over many cases.
+fn for_cases(property: impl Fn(&Case) -> Result<(), String>) {
+    let config = Config::default();
+    let cases = config.cases.max(MIN_CASES);
+    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..config });
+    let result = runner.run(&vec(any::<u32>(), 500..1000), |list| property(&Case::new(list)).map_err(TestCaseError::fail));
+    match result {
+        Err(TestError::Fail(fault, _)) => panic!("{fault}"),
+        other => other.unwrap(),
+    }
+}
+
+#[test]
+fn no_matching_row_is_skipped_and_no_other_row_is_called_matching() {
+    let (pairs, decided) = (Cell::new(0), Cell::new(0));
+    for_cases(|case| {
+        let maps = zone_maps(&case.columns, &case.row_counts(), &case.zones());
+        for filter in &case.filters {
+            for nan_order in NAN_ORDERS {
+                let program = case.program(filter, nan_order);
+                let selection = program.evaluate(&maps);
+                for (index, (rows, claims)) in case.containers.iter().enumerate() {
+                    let verdict = selection.verdict(index);
+                    case.check(filter, nan_order, rows, verdict)
+                        .map_err(|fault| format!("{fault}\nby {claims:?}\n{program}"))?;
+                    decided.set(decided.get() + usize::from(verdict != Verdict::Some));
+                }
+            }
+        }
+        pairs.set(pairs.get() + case.filters.len() * case.containers.len());
+        Ok(())
+    });
+    let (pairs, decided) = (pairs.get(), decided.get() / NAN_ORDERS.len());
+    println!("{pairs} pairs of a predicate and a container, {decided} of them decided");
+    assert!(pairs >= 100_000, "{pairs} pairs are too few");
+    assert!(decided >= pairs / 5, "{decided} of {pairs} pairs decided is too few for the property to mean much");
+}
+
+#[test]
+fn many_containers_at_once_are_as_one_at_a_time() {
+    for_cases(|case| {
+        let (row_counts, zones) = (case.row_counts(), case.zones());
+        let alone: Vec<_> = (0..CONTAINERS)
+            .map(|at| {
+                let one: Vec<Vec<ZoneMap>> = zones.iter().map(|column| vec![column[at].clone()]).collect();
+                zone_maps(&case.columns, &row_counts[at..=at], &one)
+            })
+            .collect();
+        let Some(filter) = case.filters.last() else { return Ok(()) };
+        let program = case.program(filter, NanOrder::Any);
+        let expected: Vec<Verdict> = alone.iter().map(|maps| program.evaluate(maps).verdict(0)).collect();
+        for len in [0, 1, CONTAINERS, 63, 64, 65, 129] {
+            let tiled: Vec<Vec<ZoneMap>> =
+                zones.iter().map(|column| column.iter().cycle().take(len).cloned().collect()).collect();
+            let counts: Vec<Option<u64>> = row_counts.iter().cycle().take(len).copied().collect();
+            let selection = program.evaluate(&zone_maps(&case.columns, &counts, &tiled));
+            if !expected.iter().cycle().take(len).copied().eq((0..len).map(|at| selection.verdict(at))) {
+                return Err(format!("{filter} over {len} containers"));
+            }
+            is_consistent(&selection, &program, len).map_err(|fault| format!("{filter}: {fault}"))?;
+        }
+        Ok(())
+    });
+}
+
+/// What a selection says of conjuncts must add up to what it says of containers.
+fn is_consistent(selection: &Selection, program: &PruningProgram, len: usize) -> Result<(), String> {
+    for index in 0..len {
+        let by: Vec<usize> = (0..program.conjuncts().len())
+            .filter(|conjunct| selection.pruned_by(*conjunct).is_some_and(|mask| mask.contains(index)))
+            .collect();
+        if by.len() > 1 || (selection.kept().contains(index) && !by.is_empty()) {
+            return Err(format!("container {index} was pruned by {by:?}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn merged_zone_maps_are_sound_for_the_rows_of_all() {
+    for_cases(|case| {
+        for width in [2, 3, CONTAINERS] {
+            let groups: Vec<&[(Vec<Row>, Claims)]> = case.containers.chunks(width).collect();
+            let row_counts: Vec<Option<u64>> =
+                groups.iter().map(|group| group.iter().map(|(_, claims)| claims.row_count).sum()).collect();
+            let zones: Vec<Vec<ZoneMap>> = case
+                .zones()
+                .iter()
+                .map(|column| column.chunks(width).filter_map(|zones| zones.iter().cloned().reduce(ZoneMap::merge)).collect())
+                .collect();
+            let maps = zone_maps(&case.columns, &row_counts, &zones);
+            for filter in &case.filters {
+                let program = case.program(filter, NanOrder::Any);
+                let selection = program.evaluate(&maps);
+                for (index, group) in groups.iter().enumerate() {
+                    let rows: Vec<Row> = group.iter().flat_map(|(rows, _)| rows.iter().cloned()).collect();
+                    let zone: Vec<&ZoneMap> = zones.iter().map(|column| &column[index]).collect();
+                    case.check(filter, NanOrder::Any, &rows, selection.verdict(index))
+                        .map_err(|fault| format!("{fault}\nby {zone:?}\n{program}"))?;
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_predicate_reads_back_from_its_print() {
+    for_cases(|case| {
+        for filter in &case.filters {
+            let expected = flattened(filter);
+            match Predicate::parse_sql(&filter.to_string()) {
+                Ok(read) if read == expected => {}
+                read => return Err(format!("{filter}\nas {expected:?}\nreads as {read:?}")),
+            }
+        }
+        Ok(())
+    });
+}
+
+/// A predicate without conjunctions in conjunctions and disjunctions in disjunctions: reading joins these to one.
+fn flattened(predicate: &Predicate) -> Predicate {
+    let join = |parts: &[Predicate], inner: fn(Predicate) -> Result<Vec<Predicate>, Predicate>| {
+        parts.iter().flat_map(|part| inner(flattened(part)).unwrap_or_else(|part| vec![part])).collect()
+    };
+    match predicate {
+        Predicate::And(parts) => Predicate::And(join(parts, |part| match part {
+            Predicate::And(parts) => Ok(parts),
+            other => Err(other),
+        })),
+        Predicate::Or(parts) => Predicate::Or(join(parts, |part| match part {
+            Predicate::Or(parts) => Ok(parts),
+            other => Err(other),
+        })),
+        Predicate::Not(inner) => Predicate::Not(Box::new(flattened(inner))),
+        Predicate::Is { predicate, value, negated } => {
+            Predicate::Is { predicate: Box::new(flattened(predicate)), value: *value, negated: *negated }
+        }
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn whatever_reads_reads_back_the_same() {
+    let words = [
+        "a", "(", ")", "AND", "OR", "NOT", "IS", "NULL", "=", "<", ">=", "<>", "1", "-", "'x'", "b", "IN", "(1, 2)", "BETWEEN",
+        "TRUE", "UNKNOWN", "DISTINCT FROM", "IS NOT", "+", "*", "LIKE", "DATE '2024-01-31'", "f(a)", "CAST(a AS INT)", ",",
+        "CASE WHEN a THEN b END", "X'00'", "\"c d\"", "1.5e3", "[", "]", "::INT", "||", "AT TIME ZONE 'UTC'", "COLLATE x",
+        "EXISTS", "INTERVAL '1' DAY", "ANY(a)", "ESCAPE", ".", ":", "->", "@>", "~", "!",
+    ];
+    let read = Cell::new(0);
+    for_cases(|case| {
+        let mut choices = Choices::new(case.seed.clone());
+        for _ in 0..20 {
+            let length = 1 + choices.below(9);
+            let text: Vec<&str> = (0..length).map(|_| {
+                let among = [23, 23, words.len()][choices.below(3)];
+                choices.text(&words[..among])
+            }).collect();
+            let text = text.join(" ");
+            let Ok(predicate) = Predicate::parse_sql(&text) else { continue };
+            read.set(read.get() + 1);
+            let again = Predicate::parse_sql(&predicate.to_string());
+            if again.as_ref() != Ok(&predicate) {
+                return Err(format!("{text}\nreads as {predicate:?}\nprints as {predicate}\nwhich reads as {again:?}"));
+            }
+        }
+        Ok(())
+    });
+    println!("{} texts were filters", read.get());
+}
