@@ -104,8 +104,7 @@ CREATE TABLE data_file (
     partition BLOB NOT NULL, -- MessagePack: field id to value or null
     added_snapshot INTEGER NOT NULL,
     removed_snapshot INTEGER,
-    manifest_id INTEGER, -- NULL while in the tail
-    statistics BLOB -- MessagePack while in the tail, NULL once sealed into blocks
+    manifest_id INTEGER -- NULL while in the tail
 ) STRICT;
 
 CREATE INDEX data_file_by_path ON data_file (table_id, path_hash);
@@ -113,6 +112,13 @@ CREATE INDEX data_file_by_path ON data_file (table_id, path_hash);
 CREATE INDEX data_file_by_table ON data_file (table_id);
 CREATE INDEX data_file_tail ON data_file (table_id) WHERE manifest_id IS NULL;
 CREATE INDEX data_file_removed ON data_file (manifest_id, removed_snapshot) WHERE removed_snapshot IS NOT NULL;
+
+-- The statistics of the files in the tail, until they are sealed into blocks. Apart from data_file: a row that lost them
+-- would leave its page half empty for ever, pages of these rows are free for others.
+CREATE TABLE tail_statistics (
+    file_id INTEGER PRIMARY KEY REFERENCES data_file ON DELETE CASCADE,
+    statistics BLOB NOT NULL -- MessagePack
+) STRICT;
 
 -- file_id, row_count, size_bytes and added_snapshot of the entries of a manifest.
 CREATE TABLE entry_block (

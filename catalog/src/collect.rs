@@ -24,6 +24,8 @@ mod type_conversion;
 mod writer_rules;
 
 #[cfg(test)]
+mod corpus_tests;
+#[cfg(test)]
 mod test_footer;
 
 pub use column_fault::{ColumnFault, ColumnProblem};

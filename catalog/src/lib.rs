@@ -20,7 +20,7 @@ mod properties;
 
 mod namespaces;
 mod tables;
-mod collect;
+pub mod collect;
 mod declared;
 mod partition;
 mod registration;

@@ -19,14 +19,14 @@ const FORMAT_VERSION: u8 = 1;
 /// The alignment of Arrow's buffers in the payload. They are decompressed into memory of their own, so the least will do.
 const ALIGNMENT: usize = 8;
 
-fn compression() -> CompressionType {
-    if std::env::var_os("Z").is_some() { CompressionType::ZSTD } else { CompressionType::LZ4_FRAME }
-}
+/// Of 4,096 files LZ4 takes 16 bytes for each where ZSTD takes 9 (timestamps), 26 where it takes 14 (strings), and no less
+/// time to decompress.
+const COMPRESSION: CompressionType = CompressionType::ZSTD;
 
 /// Puts a batch into a block.
 pub(crate) fn write(batch: &RecordBatch) -> Result<Vec<u8>, FormatError> {
     let options =
-        IpcWriteOptions::try_new(ALIGNMENT, false, MetadataVersion::V5)?.try_with_compression(Some(compression()))?;
+        IpcWriteOptions::try_new(ALIGNMENT, false, MetadataVersion::V5)?.try_with_compression(Some(COMPRESSION))?;
     let mut writer = StreamWriter::try_new_with_options(Vec::new(), batch.schema_ref(), options)?;
     writer.write(batch)?;
     let payload = writer.into_inner()?;

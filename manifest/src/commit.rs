@@ -92,8 +92,12 @@ const UPDATE_HEAD: &str = "
 
 const INSERT_FILE: &str = "
     INSERT INTO data_file (table_id, path, path_hash, size_bytes, row_count, etag, last_modified_ms, leaf_set_id,
-        partition, added_snapshot, statistics)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+        partition, added_snapshot)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+
+const INSERT_STATISTICS: &str = "
+    INSERT INTO tail_statistics (file_id, statistics)
+    VALUES (?1, ?2)";
 
 const REMOVE_FILE: &str = "
     UPDATE data_file
@@ -193,9 +197,9 @@ impl WriteTransaction<'_> {
                 leaf_sets.ensure(&file.leaves)?,
                 data_file::encode_partition(&file.partition)?,
                 snapshot_id,
-                tail::encode_statistics(&file.statistics)?,
             ];
-            self.insert(INSERT_FILE, values)?;
+            let file_id = self.insert(INSERT_FILE, values)?;
+            self.execute(INSERT_STATISTICS, params![file_id, tail::encode_statistics(&file.statistics)?])?;
         }
         Ok(())
     }

@@ -9,9 +9,9 @@ use crate::transaction::ReadTransaction;
 use crate::{Error, FileId, ManifestId, Result, TableId, column_detail, tail};
 
 const SELECT_STATISTICS: &str = "
-    SELECT table_id, manifest_id, statistics
-    FROM data_file
-    WHERE file_id = ?1";
+    SELECT f.table_id, f.manifest_id, s.statistics
+    FROM data_file f LEFT JOIN tail_statistics s ON s.file_id = f.file_id
+    WHERE f.file_id = ?1";
 
 const SELECT_DETAIL: &str = "
     SELECT block
@@ -65,6 +65,7 @@ fn place(row: &Row<'_>, file_id: FileId) -> Result<Place> {
     if let Some(manifest_id) = row.get(1)? {
         return Ok(Place::Manifest(row.get(0)?, manifest_id));
     }
-    let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+    // Missing ones read as no bytes, and those fit no checksum.
+    let bytes = row.get_ref(2)?.as_blob_or_null().map_err(rusqlite::Error::from)?.unwrap_or_default();
     tail::decode_statistics(bytes, file_id).map(Place::Tail)
 }

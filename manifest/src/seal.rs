@@ -45,7 +45,11 @@ const INSERT_ZONE: &str = "
 
 const SEAL_FILE: &str = "
     UPDATE data_file
-    SET manifest_id = ?2, statistics = NULL
+    SET manifest_id = ?2
+    WHERE file_id = ?1";
+
+const DELETE_STATISTICS: &str = "
+    DELETE FROM tail_statistics
     WHERE file_id = ?1";
 
 /// The tables whose tails were due when the store was closed, or killed.
@@ -113,6 +117,7 @@ fn insert_manifest(transaction: &WriteTransaction<'_>, table_id: TableId, built:
     }
     for file_id in &built.file_ids {
         transaction.execute(SEAL_FILE, params![file_id, manifest_id])?;
+        transaction.execute(DELETE_STATISTICS, [file_id])?;
     }
     Ok(())
 }

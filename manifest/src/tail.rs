@@ -25,10 +25,10 @@ pub struct TailEntry {
 }
 
 const LIST_TAIL: &str = "
-    SELECT file_id, row_count, size_bytes, added_snapshot, removed_snapshot, statistics
-    FROM data_file INDEXED BY data_file_tail
-    WHERE table_id = ?1 AND manifest_id IS NULL
-    ORDER BY file_id
+    SELECT f.file_id, f.row_count, f.size_bytes, f.added_snapshot, f.removed_snapshot, s.statistics
+    FROM data_file f INDEXED BY data_file_tail LEFT JOIN tail_statistics s ON s.file_id = f.file_id
+    WHERE f.table_id = ?1 AND f.manifest_id IS NULL
+    ORDER BY f.file_id
     LIMIT ?2";
 
 impl ReadTransaction<'_> {
@@ -47,7 +47,8 @@ impl ReadTransaction<'_> {
 
 fn tail_entry(row: &Row<'_>) -> Result<TailEntry> {
     let file_id: FileId = row.get(0)?;
-    let statistics = row.get_ref(5)?.as_blob().map_err(rusqlite::Error::from)?;
+    // Missing ones read as no bytes, and those fit no checksum.
+    let statistics = row.get_ref(5)?.as_blob_or_null().map_err(rusqlite::Error::from)?.unwrap_or_default();
     Ok(TailEntry {
         file_id,
         row_count: row.get::<_, Option<Unsigned>>(1)?.map(|rows| rows.0),

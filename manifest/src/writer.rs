@@ -278,9 +278,9 @@ mod tests {
     fn run_together(store: &Arc<Store>, jobs: Vec<Work>) -> Vec<Result<()>> {
         let (started, has_started) = mpsc::channel();
         let (release, released) = mpsc::channel::<()>();
-        let blocker = Arc::clone(store);
-        let blocked = std::thread::spawn(move || {
-            blocker.write(move |_| {
+        let holder = Arc::clone(store);
+        let held = std::thread::spawn(move || {
+            holder.write(move |_| {
                 started.send(()).unwrap();
                 released.recv().unwrap();
                 Ok::<_, Error>(())
@@ -296,7 +296,7 @@ mod tests {
         };
         let threads: Vec<_> = jobs.into_iter().map(spawn).collect();
         release.send(()).unwrap();
-        blocked.join().unwrap().unwrap();
+        held.join().unwrap().unwrap();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     }
 

@@ -139,8 +139,11 @@ fn values_may_be(leaf: &Leaf, wanted: bool, column: &ColumnZones, len: usize) ->
         (Test::Int64(test), Bounds::Int64(sides)) => numbers(test, wanted, sides, column),
         (Test::UInt64(test), Bounds::UInt64(sides)) => numbers(test, wanted, sides, column),
         (Test::Int128(test), Bounds::Int128(sides)) => numbers(test, wanted, sides, column),
-        // Some engines tell the zeros apart in equality, so no bound proves that every value equals a zero.
-        (Test::Float64(test), Bounds::Float64(_)) if !wanted && equals_zero(test) => Mask::all(len),
+        // Some engines tell the zeros apart in equality, so a zero may fail even against a zero.
+        (Test::Float64(test), Bounds::Float64(sides)) if !wanted && equals_zero(test) => {
+            let may_be_zero = numbers(&ValueTest::In(vec![0.0]), true, sides, column);
+            numbers(test, false, sides, column).or(&may_be_zero)
+        }
         (Test::Float64(test), Bounds::Float64(sides)) => numbers(test, wanted, sides, column),
         (Test::Bytes(test), Bounds::Bytes(sides)) => probe(&test.borrowed(), wanted, column, (&sides.min, &sides.max)),
         // Zone maps of another type than the program's prove nothing.

@@ -69,7 +69,8 @@ fn is_word(token: &Token) -> bool {
 }
 
 fn parse_tokens(tokens: Vec<TokenWithSpan>) -> Result<Predicate, FilterError> {
-    let mut parser = Parser::new(&FilterDialect).with_recursion_limit(MAX_FILTER_DEPTH).with_tokens_with_locations(tokens);
+    let mut parser =
+        Parser::new(&FilterDialect).with_recursion_limit(MAX_FILTER_DEPTH).with_tokens_with_locations(tokens);
     let expression = parser.parse_expr().map_err(parser_error)?;
     let rest = parser.peek_token();
     if rest.token != Token::EOF {

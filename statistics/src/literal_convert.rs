@@ -15,7 +15,7 @@ pub enum Converted {
     /// This value and no other.
     Exact(Value),
     /// No value of the type: it lies between these two, which have no value between them or which bracket what different
-    /// engines take it for.
+    /// engines take it for. One of them may lie beyond what the type can hold.
     Between(Value, Value),
     /// Below every value that the type can hold.
     BelowRange,
@@ -81,6 +81,10 @@ fn convert_text(text: &str, column_type: PrimitiveType, zone: &SessionZone) -> R
         T::Uuid => {
             uuid::Uuid::parse_str(text).ok().map(|uuid| Converted::Exact(Value::Bytes(uuid.into_bytes().to_vec())))
         }
+        // Of a text that is no integer of the type engines make the nearest one, null or an error.
+        integer if integer.is_integer() => Number::parse(text)
+            .and_then(|number| convert_number(number, column_type))
+            .filter(|converted| matches!(converted, Converted::Exact(_))),
         _ => Number::parse(text).and_then(|number| convert_number(number, column_type)),
     };
     converted.ok_or_else(|| LiteralError::Malformed { text: text.to_owned(), column_type })
@@ -195,17 +199,19 @@ fn in_units(low: i128, high: i128, unit: i128, column_type: PrimitiveType) -> Co
     in_range(low.div_euclid(unit), above, column_type)
 }
 
-/// Two neighbours as stored integers, unless they lie beyond what the type can hold.
+/// Two neighbours as stored integers, unless they lie beyond what the type can hold. Where only one does, engines may take
+/// the literal for the other, but for integers, which all compare exactly.
 fn in_range(low: i128, high: i128, column_type: PrimitiveType) -> Converted {
     let (smallest, largest) = column_type.stored_range().unwrap_or((i128::MIN, i128::MAX));
-    if high < smallest || (low < smallest && high == smallest) {
+    let exact = column_type.is_integer();
+    if high < smallest || (exact && low < smallest) {
         Converted::BelowRange
-    } else if low > largest || (high > largest && low == largest) {
+    } else if low > largest || (exact && high > largest) {
         Converted::AboveRange
     } else if low == high {
         Converted::Exact(Value::Integer(low))
     } else {
-        Converted::Between(Value::Integer(low.max(smallest)), Value::Integer(high.min(largest)))
+        Converted::Between(Value::Integer(low), Value::Integer(high))
     }
 }
 
@@ -251,6 +257,8 @@ mod tests {
         assert_eq!(convert(&number("1.5"), "decimal(9,2)"), integer(150));
         assert_eq!(convert(&number("1.005"), "decimal(9,2)"), between(100, 101));
         assert_eq!(convert(&number("99999999"), "decimal(9,2)"), Converted::AboveRange);
+        assert_eq!(convert(&number("9999999.995"), "decimal(9,2)"), between(999_999_999, 1_000_000_000));
+        assert_eq!(convert(&number("-10000000"), "decimal(9,2)"), Converted::BelowRange);
     }
 
     #[test]
@@ -265,6 +273,15 @@ mod tests {
         assert_eq!(convert(&number("-1e-30"), "float16"), float(-f16::from_bits(1).to_f64(), 0.0));
         assert_eq!(convert(&text("-Infinity"), "float64"), Converted::Exact(Value::Float(f64::NEG_INFINITY)));
         assert_eq!(convert(&text("NaN"), "float64"), Converted::Nan);
+    }
+
+    #[test]
+    fn a_time_in_a_doubtful_zone_may_be_the_last_that_the_type_holds() {
+        let last = i128::from(i64::MAX);
+        let reach = 14 * 3600 * 1_000_000_000;
+        let local = text("2262-04-11T23:47:16.854775807");
+        assert_eq!(convert(&local, "timestamptz(ns)"), between(last - reach, last + reach));
+        assert_eq!(convert(&text("2263-01-01"), "timestamptz(ns)"), Converted::AboveRange);
     }
 
     #[test]
@@ -306,7 +323,7 @@ mod tests {
                 "{literal} against {column_type}: {result:?}"
             );
         }
-        for (literal, column_type) in [("x", "int8"), ("2024-13-01", "date"), ("yes", "boolean"), ("12", "uuid")] {
+        for (literal, column_type) in [("x", "int8"), ("1.5", "int8"), ("300", "int8"), ("2024-13-01", "date"), ("yes", "boolean"), ("12", "uuid")] {
             let result = text(literal).convert(column_type.parse().unwrap(), &SessionZone::Unknown);
             assert!(
                 matches!(result, Err(LiteralError::Malformed { .. })),

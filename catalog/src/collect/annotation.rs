@@ -178,7 +178,7 @@ mod tests {
     fn a_logical_type_is_the_one_member_of_its_union() {
         check(&[0x1c, 0x00, 0x00], Ok(Annotation::String));
         check(&[0x5c, 0x15, 0x04, 0x15, 0x12, 0x00, 0x00], Ok(Annotation::Decimal { precision: 9, scale: 2 }));
-        check(&[0xac, 0x13, 0x10, 0x12, 0x00, 0x00], Ok(Annotation::Integer { bits: 8, signed: false }));
+        check(&[0xac, 0x13, 0x08, 0x12, 0x00, 0x00], Ok(Annotation::Integer { bits: 8, signed: false }));
         let timestamp = Annotation::Timestamp { unit: TimeUnit::Nanosecond, utc: true };
         check(&[0x8c, 0x11, 0x1c, 0x3c, 0x00, 0x00, 0x00, 0x00], Ok(timestamp));
     }

@@ -84,7 +84,7 @@ mod tests {
     use super::super::leaf_type::LeafType;
     use super::*;
 
-    fn check(stored: StoredType, annotation: Annotation, bytes: &[u8], expected: Option<Value>) {
+    fn check(stored: StoredType, annotation: Annotation, bytes: &[u8], expected: impl Into<Option<Value>>) {
         let LeafType { column_type, ordered } = LeafType::of(stored, annotation);
         let leaf = FileLeaf {
             path: Vec::new(),
@@ -96,11 +96,11 @@ mod tests {
             nullable: true,
             annotation,
         };
-        assert_eq!(decode_bound(bytes, &leaf), expected, "{column_type:?} {bytes:02x?}");
+        assert_eq!(decode_bound(bytes, &leaf), expected.into(), "{column_type:?} {bytes:02x?}");
     }
 
-    fn integer(value: i128) -> Option<Value> {
-        Some(Value::Integer(value))
+    fn integer(value: i128) -> Value {
+        Value::Integer(value)
     }
 
     #[test]
@@ -112,7 +112,12 @@ mod tests {
         check(StoredType::Int32, narrow(8, false), &[0xff, 0, 0, 0], integer(255));
         check(StoredType::Int32, narrow(8, false), &[0xff; 4], None);
         check(StoredType::Int32, narrow(8, true), &[0x80, 0, 0, 0], None);
-        check(StoredType::Int32, Annotation::Time(TimeUnit::Millisecond), &86_399_999_i32.to_le_bytes(), integer(86_399_999));
+        check(
+            StoredType::Int32,
+            Annotation::Time(TimeUnit::Millisecond),
+            &86_399_999_i32.to_le_bytes(),
+            integer(86_399_999),
+        );
         check(StoredType::Int32, Annotation::Time(TimeUnit::Millisecond), &86_400_000_i32.to_le_bytes(), None);
     }
 
@@ -125,7 +130,7 @@ mod tests {
         check(StoredType::Boolean, Annotation::Plain, &[2], None);
         check(StoredType::Fixed(3), Annotation::Plain, &[0; 2], None);
         check(StoredType::Int96, Annotation::Plain, &[0; 11], None);
-        check(StoredType::ByteArray, Annotation::Plain, &[], Some(Value::Bytes(Vec::new())));
+        check(StoredType::ByteArray, Annotation::Plain, &[], Value::Bytes(Vec::new()));
     }
 
     #[test]
@@ -153,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_half_float_is_widened() {
-        check(StoredType::Fixed(2), Annotation::Float16, &[0x00, 0xc5], Some(Value::Float(-5.0)));
+        check(StoredType::Fixed(2), Annotation::Float16, &[0x00, 0xc5], Value::Float(-5.0));
         check(StoredType::Fixed(2), Annotation::Float16, &[0x00, 0x00, 0x00], None);
     }
 }

@@ -7,9 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use prunus_statistics::{
-    ColumnStatistics, FieldId, FileColumn, PrimitiveType, Value, cut_to_limit, normalise,
-};
+use prunus_statistics::{ColumnStatistics, FieldId, FileColumn, PrimitiveType, Value, cut_to_limit, normalise};
 
 use super::column_fault::{ColumnFault, ColumnProblem};
 use super::file_schema::{Content, Node};
@@ -104,10 +102,8 @@ fn present(
     bound_bytes_max: usize,
 ) -> Result<ColumnStatistics, ColumnProblem> {
     let Some(file_leaf) = footer.leaves().get(leaf) else { return Ok(ColumnStatistics::default()) };
-    let conversion = conversion_of(file_leaf, column.column_type).ok_or_else(|| ColumnProblem::Type {
-        file_type: file_leaf.type_name(),
-        table_type: column.column_type,
-    })?;
+    let conversion = conversion_of(file_leaf, column.column_type)
+        .ok_or_else(|| ColumnProblem::Type { file_type: file_leaf.type_name(), table_type: column.column_type })?;
     let mut statistics = convert(footer.leaf_statistics(leaf), conversion);
     cut_to_limit(&mut statistics, column.column_type, bound_bytes_max);
     normalise(&mut statistics, column.column_type, Some(footer.row_count()));
@@ -129,9 +125,15 @@ struct FileColumns<'f, 'a> {
 
 /// What stands in a file where a path leads.
 enum Found {
-    Leaf { index: usize, field_id: Option<FieldId> },
+    Leaf {
+        index: usize,
+        field_id: Option<FieldId>,
+    },
     /// Something that has no single value per row where the table has one, or a value where the table has a struct.
-    Obstacle { file_path: String, shape: &'static str },
+    Obstacle {
+        file_path: String,
+        shape: &'static str,
+    },
 }
 
 impl<'f, 'a> FileColumns<'f, 'a> {
@@ -208,9 +210,7 @@ impl<'f, 'a> FileColumns<'f, 'a> {
                     ColumnProblem::OtherSpelling { file_path }
                 }
             }
-            Found::Obstacle { file_path, shape } => {
-                ColumnProblem::OtherShape { file_path: file_path.clone(), shape }
-            }
+            Found::Obstacle { file_path, shape } => ColumnProblem::OtherShape { file_path: file_path.clone(), shape },
         }
     }
 
@@ -332,9 +332,11 @@ mod tests {
     #[test]
     fn a_file_without_ids_is_matched_by_exact_name() {
         let file = TestFooter::flat(vec![leaf("b"), leaf("a"), leaf("extra")]);
-        check(&file, &[column(1, "a", "int32"), column(2, "b", "int32"), column(3, "c", "int32")], &[
-            "leaf", "leaf", "absent",
-        ]);
+        check(
+            &file,
+            &[column(1, "a", "int32"), column(2, "b", "int32"), column(3, "c", "int32")],
+            &["leaf", "leaf", "absent"],
+        );
     }
 
     #[test]
@@ -456,11 +458,18 @@ mod tests {
 
     #[test]
     fn a_wider_type_in_the_file_is_refused_with_both_types() {
-        let file = TestFooter::flat(vec![TestElement::leaf("a", INT64), TestElement::leaf("d", FIXED).length(30).decimal(60, 2)]);
-        check(&file, &[column(1, "a", "int32"), column(2, "d", "decimal(38,2)")], &[
-            "column `a`: the file's type int64 does not convert to the table's int32",
-            "column `d`: the file's type decimal(60,2) does not convert to the table's decimal(38,2)",
+        let file = TestFooter::flat(vec![
+            TestElement::leaf("a", INT64),
+            TestElement::leaf("d", FIXED).length(30).decimal(60, 2),
         ]);
+        check(
+            &file,
+            &[column(1, "a", "int32"), column(2, "d", "decimal(38,2)")],
+            &[
+                "column `a`: the file's type int64 does not convert to the table's int32",
+                "column `d`: the file's type decimal(60,2) does not convert to the table's decimal(38,2)",
+            ],
+        );
     }
 
     #[test]
@@ -477,8 +486,9 @@ mod tests {
 
     #[test]
     fn a_column_of_nulls_only_is_of_any_type() {
-        let file = TestFooter::flat(vec![leaf("n").logical(11)]).row_group(2, vec![TestChunk::of("n", INT32, 2).nulls(2)]);
-        assert_eq!(statistics(&file, &column(1, "n", "string")).null_count, count(2));
+        let file =
+            TestFooter::flat(vec![leaf("n").logical(11)]).row_group(2, vec![TestChunk::of("n", INT32, 2).nulls(2)]);
+        assert_eq!(statistics(&file, &column(1, "n", "string")).null_count, Some(count(2)));
     }
 
     fn statistics(file: &TestFooter, column: &TableColumn) -> ColumnStatistics {
@@ -491,12 +501,12 @@ mod tests {
         }
     }
 
-    fn count(value: u64) -> Option<Count> {
-        Some(Count { value, provenance: Provenance::Footer })
+    fn count(value: u64) -> Count {
+        Count { value, provenance: Provenance::Footer }
     }
 
-    fn bound(value: Value) -> Option<Bound> {
-        Some(Bound { value, precision: Precision::Bound, provenance: Provenance::Footer })
+    fn bound(value: Value) -> Bound {
+        Bound { value, precision: Precision::Bound, provenance: Provenance::Footer }
     }
 
     #[test]
@@ -504,9 +514,9 @@ mod tests {
         let chunk = TestChunk::of("a", INT32, 5).bounds(&[0xff; 4], &[7, 0, 0, 0]).nulls(1);
         let file = TestFooter::flat(vec![leaf("a")]).row_group(5, vec![chunk]);
         let expected = ColumnStatistics {
-            min: bound(Value::Integer(-100)),
-            max: bound(Value::Integer(700)),
-            null_count: count(1),
+            min: Some(bound(Value::Integer(-100))),
+            max: Some(bound(Value::Integer(700))),
+            null_count: Some(count(1)),
             nan_count: None,
         };
         assert_eq!(statistics(&file, &column(1, "a", "decimal(20,2)")), expected);
@@ -518,7 +528,7 @@ mod tests {
         let chunk = TestChunk::of("d", INT32, 5).bounds(&[1, 0, 0, 0], &i32::MAX.to_le_bytes());
         let file = TestFooter::flat(vec![date]).row_group(5, vec![chunk]);
         let found = statistics(&file, &column(1, "d", "timestamp(ns)"));
-        assert_eq!((found.min, found.max), (bound(Value::Integer(86_400_000_000_000)), None));
+        assert_eq!((found.min, found.max), (Some(bound(Value::Integer(86_400_000_000_000))), None));
     }
 
     #[test]
@@ -527,9 +537,9 @@ mod tests {
         let chunk = TestChunk::of("t", INT96, 5).bounds(&int96(2_440_588), &int96(2_440_589)).nulls(0);
         let file = TestFooter::flat(vec![TestElement::leaf("t", INT96)]).row_group(5, vec![chunk]).orders(&[3]);
         let found = statistics(&file, &column(1, "t", "timestamp(us)"));
-        assert_eq!(found.max, bound(Value::Integer(86_400_000_000)));
+        assert_eq!(found.max, Some(bound(Value::Integer(86_400_000_000))));
         let found = statistics(&file, &column(1, "t", "timestamptz(us)"));
-        assert_eq!((found.min, found.max, found.null_count), (None, None, count(0)));
+        assert_eq!((found.min, found.max, found.null_count), (None, None, Some(count(0))));
     }
 
     #[test]
@@ -537,8 +547,8 @@ mod tests {
         let chunk = TestChunk::of("s", BYTE_ARRAY, 2).bounds(b"abcdef", b"uvwxyz");
         let file = TestFooter::flat(vec![TestElement::leaf("s", BYTE_ARRAY).converted(0)]).row_group(2, vec![chunk]);
         let found = statistics(&file, &column(1, "s", "string"));
-        assert_eq!(found.min, bound(Value::Bytes(b"abcd".to_vec())));
-        assert_eq!(found.max, bound(Value::Bytes(b"uvwy".to_vec())));
+        assert_eq!(found.min, Some(bound(Value::Bytes(b"abcd".to_vec()))));
+        assert_eq!(found.max, Some(bound(Value::Bytes(b"uvwy".to_vec()))));
     }
 
     #[test]
@@ -546,12 +556,16 @@ mod tests {
         let chunk = TestChunk::of("s", BYTE_ARRAY, 2).bounds(b"a\xff", b"b\xff");
         let file = TestFooter::flat(vec![TestElement::leaf("s", BYTE_ARRAY)]).row_group(2, vec![chunk]);
         let found = statistics(&file, &column(1, "s", "string"));
-        assert_eq!((found.min, found.max), (bound(Value::Bytes(b"a".to_vec())), bound(Value::Bytes(b"c".to_vec()))));
+        assert_eq!(
+            (found.min, found.max),
+            (Some(bound(Value::Bytes(b"a".to_vec()))), Some(bound(Value::Bytes(b"c".to_vec()))))
+        );
     }
 
     #[test]
     fn an_absent_column_with_a_default_is_that_in_every_row() {
-        let file = TestFooter::flat(vec![TestElement::leaf("x", DOUBLE)]).row_group(3, vec![TestChunk::of("x", DOUBLE, 3)]);
+        let file =
+            TestFooter::flat(vec![TestElement::leaf("x", DOUBLE)]).row_group(3, vec![TestChunk::of("x", DOUBLE, 3)]);
         let with_default = TableColumn { default: Some(Value::Integer(5)), ..column(1, "a", "int32") };
         let found = statistics(&file, &with_default);
         assert_eq!(found.min, found.max);
@@ -561,7 +575,10 @@ mod tests {
 
     #[test]
     fn the_files_own_leaves_are_listed() {
-        let file = TestFooter::new(2, vec![leaf("a").id(-5), TestElement::group("s", Some(1)), leaf("b").repetition(REQUIRED)]);
+        let file = TestFooter::new(
+            2,
+            vec![leaf("a").id(-5), TestElement::group("s", Some(1)), leaf("b").repetition(REQUIRED)],
+        );
         let bytes = file.encode();
         let collected = match_columns(&Footer::parse(&bytes).unwrap(), &[], 64).unwrap();
         assert_eq!(collected.leaves, [(path("a"), Some(-5)), (path("s.b"), None)]);

@@ -116,11 +116,7 @@ fn checked_chunks<'a>(raw: &RawFooter<'a>, leaves: &[FileLeaf]) -> Result<Vec<Ch
     let mut chunks = raw.chunks.iter();
     for (index, row_group) in raw.row_groups.iter().enumerate() {
         if row_group.chunks != leaves.len() {
-            return Err(FooterError::ChunkCount {
-                row_group: index,
-                chunks: row_group.chunks,
-                columns: leaves.len(),
-            });
+            return Err(FooterError::ChunkCount { row_group: index, chunks: row_group.chunks, columns: leaves.len() });
         }
         let rows = count("the row count of a row group", row_group.num_rows)?;
         // The leaves come first: a zip that ends because of them has taken nothing from the chunks.
@@ -170,9 +166,8 @@ fn counts_possible(chunks: &[Chunk<'_>], leaves: &[FileLeaf]) -> bool {
         let Some(values) = chunk.num_values else { return true };
         let RawStatistics { null_count, nan_count, .. } = chunk.statistics;
         let nulls_max = if leaf.nullable { values } else { 0 };
-        let within = |count: Option<i64>, max| {
-            count.is_none_or(|count| u64::try_from(count).is_ok_and(|count| count <= max))
-        };
+        let within =
+            |count: Option<i64>, max| count.is_none_or(|count| u64::try_from(count).is_ok_and(|count| count <= max));
         within(null_count, nulls_max) && within(nan_count, values)
     })
 }

@@ -26,7 +26,8 @@ const TRAILER_BYTES: u64 = 8;
 /// [`FooterError`] if the file is too short, does not end as a Parquet file, has an encrypted footer, or a footer that is
 /// longer than the file or than [`MAX_FOOTER_BYTES`].
 pub fn footer_range(suffix: &[u8], size_bytes: u64) -> Result<Range<u64>, FooterError> {
-    let (Some((_, [a, b, c, d, magic @ ..])), SMALLEST_FILE_BYTES..) = (suffix.split_last_chunk::<8>(), size_bytes) else {
+    let (Some((_, [a, b, c, d, magic @ ..])), SMALLEST_FILE_BYTES..) = (suffix.split_last_chunk::<8>(), size_bytes)
+    else {
         let suffix_bytes = u64::try_from(suffix.len()).unwrap_or(u64::MAX);
         return Err(FooterError::TooShort { size_bytes: size_bytes.min(suffix_bytes) });
     };
@@ -60,30 +61,30 @@ mod tests {
         [b"PAR1", footer, &claimed.to_le_bytes(), magic].concat()
     }
 
-    fn check(bytes: &[u8], expected: Result<Range<u64>, FooterError>) {
-        assert_eq!(footer_range(bytes, bytes.len() as u64), expected);
+    fn check(bytes: &[u8], expected: &Result<Range<u64>, FooterError>) {
+        assert_eq!(&footer_range(bytes, bytes.len() as u64), expected);
     }
 
     #[test]
     fn the_footer_stands_before_its_length() {
-        check(&file(b"abcde", 5, b"PAR1"), Ok(4..9));
+        check(&file(b"abcde", 5, b"PAR1"), &Ok(4..9));
         assert_eq!(footer_range(b"\x05\x00\x00\x00PAR1", 1000), Ok(987..992));
     }
 
     #[test]
     fn what_is_no_parquet_file_is_refused() {
-        check(b"", Err(FooterError::TooShort { size_bytes: 0 }));
-        check(b"PAR1PAR1", Err(FooterError::TooShort { size_bytes: 8 }));
-        check(&file(b"abc", 3, b"PARE"), Err(FooterError::EncryptedFooter));
-        check(b"id,name\n1,Alice\n", Err(FooterError::NotParquet { trailing_bytes: *b"ice\n" }));
+        check(b"", &Err(FooterError::TooShort { size_bytes: 0 }));
+        check(b"PAR1PAR1", &Err(FooterError::TooShort { size_bytes: 8 }));
+        check(&file(b"abc", 3, b"PARE"), &Err(FooterError::EncryptedFooter));
+        check(b"id,name\n1,Alice\n", &Err(FooterError::NotParquet { trailing_bytes: *b"ice\n" }));
         // Bytes after the magic word.
-        check(&file(b"abc", 3, b"PAR1\n"), Err(FooterError::NotParquet { trailing_bytes: *b"AR1\n" }));
+        check(&file(b"abc", 3, b"PAR1\n"), &Err(FooterError::NotParquet { trailing_bytes: *b"AR1\n" }));
     }
 
     #[test]
     fn a_length_beyond_the_file_or_the_limit_is_refused() {
         let error = FooterError::LengthBeyondFile { footer_bytes: 100, size_bytes: 15 };
-        check(&file(b"abc", 100, b"PAR1"), Err(error));
+        check(&file(b"abc", 100, b"PAR1"), &Err(error));
         let trailer = |length: u64| [&u32::try_from(length).unwrap().to_le_bytes()[..], b"PAR1"].concat();
         assert!(footer_range(&trailer(MAX_FOOTER_BYTES), u64::MAX).is_ok());
         let footer_bytes = MAX_FOOTER_BYTES + 1;

@@ -22,10 +22,8 @@ impl Footer<'_> {
     /// leaf nothing is known. Counts are counts of rows, so a repeated leaf has none.
     pub fn leaf_statistics(&self, index: usize) -> ColumnStatistics {
         let Some(leaf) = self.leaves().get(index) else { return ColumnStatistics::default() };
-        let knowledge = Knowledge {
-            bounds: self.bounds_are_usable(index, leaf),
-            counts: self.counts_trusted() && !leaf.repeated,
-        };
+        let knowledge =
+            Knowledge { bounds: self.bounds_are_usable(index, leaf), counts: self.counts_trusted() && !leaf.repeated };
         let mut folded = Folded::default();
         for chunk in self.chunks_of(index) {
             folded.add(ChunkStatistics::of(chunk, leaf, knowledge));
@@ -243,7 +241,9 @@ mod tests {
     }
 
     fn file(leaf: TestElement, chunks: Vec<TestChunk>) -> TestFooter {
-        chunks.into_iter().fold(TestFooter::flat(vec![leaf]), |file, chunk| file.row_group(chunk.num_values, vec![chunk]))
+        chunks
+            .into_iter()
+            .fold(TestFooter::flat(vec![leaf]), |file, chunk| file.row_group(chunk.num_values, vec![chunk]))
     }
 
     fn int(min: i32, max: i32) -> TestChunk {
@@ -262,12 +262,12 @@ mod tests {
         file(TestElement::leaf("x", DOUBLE), chunks)
     }
 
-    fn integer(value: i128) -> Option<Value> {
-        Some(Value::Integer(value))
+    fn integer(value: i128) -> Value {
+        Value::Integer(value)
     }
 
-    fn number(value: f64) -> Option<Value> {
-        Some(Value::Float(value))
+    fn number(value: f64) -> Value {
+        Value::Float(value)
     }
 
     fn no_statistics(rows: i64) -> TestChunk {
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn bounds_are_merged_over_row_groups() {
         let file = ints(vec![int(3, 5).nulls(1), int(-7, 4).nulls(2)]);
-        assert_eq!(known(&file), (integer(-7), integer(5), Some(3), None));
+        assert_eq!(known(&file), (Some(integer(-7)), Some(integer(5)), Some(3), None));
     }
 
     #[test]
@@ -290,9 +290,12 @@ mod tests {
     #[test]
     fn a_row_group_without_rows_or_values_bounds_nothing() {
         let empty = no_statistics(0);
-        assert_eq!(known(&ints(vec![int(3, 5).nulls(1), empty.clone()])), (integer(3), integer(5), Some(1), None));
+        assert_eq!(
+            known(&ints(vec![int(3, 5).nulls(1), empty.clone()])),
+            (Some(integer(3)), Some(integer(5)), Some(1), None)
+        );
         let nulls = no_statistics(4).nulls(4);
-        assert_eq!(known(&ints(vec![nulls, int(3, 5).nulls(1)])), (integer(3), integer(5), Some(5), None));
+        assert_eq!(known(&ints(vec![nulls, int(3, 5).nulls(1)])), (Some(integer(3)), Some(integer(5)), Some(5), None));
         assert_eq!(known(&ints(vec![empty])), (None, None, Some(0), None));
         assert_eq!(known(&ints(Vec::new())), (None, None, Some(0), None));
     }
@@ -300,7 +303,7 @@ mod tests {
     #[test]
     fn one_side_may_be_missing() {
         let file = ints(vec![TestChunk { max_value: None, ..int(3, 5) }]);
-        assert_eq!(known(&file), (integer(3), None, None, None));
+        assert_eq!(known(&file), (Some(integer(3)), None, None, None));
     }
 
     #[test]
@@ -328,7 +331,7 @@ mod tests {
         let chunk = TestChunk::of("x", INT96, 1).bounds(&int96, &int96);
         let file = file(TestElement::leaf("x", INT96), vec![chunk]);
         assert_eq!(known(&file), NOTHING);
-        assert_eq!(known(&file.orders(&[3])), (integer(5), integer(5), None, None));
+        assert_eq!(known(&file.orders(&[3])), (Some(integer(5)), Some(integer(5)), None, None));
     }
 
     #[test]
@@ -336,7 +339,7 @@ mod tests {
         let chunk = TestChunk { deprecated_max: Some(vec![5, 0, 0, 0]), ..no_statistics(10) };
         assert_eq!(known(&ints(vec![chunk.clone()])), NOTHING);
         let mixed = TestChunk { min_value: Some(vec![1, 0, 0, 0]), ..chunk };
-        assert_eq!(known(&ints(vec![mixed])), (integer(1), None, None, None));
+        assert_eq!(known(&ints(vec![mixed])), (Some(integer(1)), None, None, None));
     }
 
     #[test]
@@ -348,7 +351,7 @@ mod tests {
     #[test]
     fn a_bound_that_is_no_value_of_the_type_takes_the_other_with_it() {
         let narrow = |min, max| known(&file(TestElement::leaf("x", INT32).converted(11), vec![int(min, max)]));
-        assert_eq!(narrow(1, 255), (integer(1), integer(255), None, None));
+        assert_eq!(narrow(1, 255), (Some(integer(1)), Some(integer(255)), None, None));
         assert_eq!(narrow(-1, 255), NOTHING);
         assert_eq!(narrow(1, 256), NOTHING);
         let short = TestChunk { min_value: Some(vec![1, 0]), ..int(1, 2) };
@@ -358,31 +361,31 @@ mod tests {
     #[test]
     fn unsigned_integers_are_compared_unsigned() {
         let file = file(TestElement::leaf("x", INT32).converted(13), vec![int(1, -1), int(5, 6)]);
-        assert_eq!(known(&file), (integer(1), integer(u32::MAX.into()), None, None));
+        assert_eq!(known(&file), (Some(integer(1)), Some(integer(u32::MAX.into())), None, None));
     }
 
     #[test]
     fn counts_in_a_list_are_no_counts_of_rows() {
         let repeated = TestElement::leaf("x", INT32).repetition(REPEATED);
         let file = file(repeated, vec![int(3, 5).nulls(1)]);
-        assert_eq!(known(&file), (integer(3), integer(5), None, None));
+        assert_eq!(known(&file), (Some(integer(3)), Some(integer(5)), None, None));
     }
 
     #[test]
     fn one_impossible_count_takes_all_counts_of_the_file_with_it() {
         for impossible in [-1, 11, i64::MIN, i64::MAX] {
             let file = ints(vec![int(3, 5).nulls(1), int(3, 5).nulls(impossible)]);
-            assert_eq!(known(&file), (integer(3), integer(5), None, None));
+            assert_eq!(known(&file), (Some(integer(3)), Some(integer(5)), None, None));
         }
         let leaves = vec![TestElement::leaf("x", INT32), TestElement::leaf("y", INT32).repetition(REQUIRED)];
         let file = TestFooter::flat(leaves);
         let chunks = vec![int(3, 5).nulls(1), TestChunk::of("y", INT32, 10).nulls(1)];
-        assert_eq!(known(&file.row_group(10, chunks)), (integer(3), integer(5), None, None));
+        assert_eq!(known(&file.row_group(10, chunks)), (Some(integer(3)), Some(integer(5)), None, None));
     }
 
     #[test]
     fn all_nulls_beside_a_value_contradict_each_other() {
-        assert_eq!(known(&ints(vec![int(3, 5).nulls(10)])), (integer(3), integer(5), None, None));
+        assert_eq!(known(&ints(vec![int(3, 5).nulls(10)])), (Some(integer(3)), Some(integer(5)), None, None));
         assert_eq!(known(&ints(vec![int(0, 0).nulls(10)])), (None, None, Some(10), None));
         let deprecated = TestChunk { deprecated_max: Some(vec![5, 0, 0, 0]), ..no_statistics(10).nulls(10) };
         assert_eq!(known(&ints(vec![deprecated])), NOTHING);
@@ -390,8 +393,8 @@ mod tests {
 
     #[test]
     fn a_nan_bound_is_unknown_on_its_side_only() {
-        assert_eq!(known(&floats(vec![float(f64::NAN, 2.0)])), (None, number(2.0), None, None));
-        assert_eq!(known(&floats(vec![float(1.0, -f64::NAN)])), (number(1.0), None, None, None));
+        assert_eq!(known(&floats(vec![float(f64::NAN, 2.0)])), (None, Some(number(2.0)), None, None));
+        assert_eq!(known(&floats(vec![float(1.0, -f64::NAN)])), (Some(number(1.0)), None, None, None));
     }
 
     #[test]
@@ -423,7 +426,7 @@ mod tests {
     fn a_row_group_of_nans_bounds_nothing() {
         let nans = float(f64::NAN, f64::NAN).nulls(4).nans(6);
         let file = floats(vec![float(1.0, 2.0).nulls(0).nans(0), nans]).orders(&[2]);
-        assert_eq!(known(&file), (number(1.0), number(2.0), Some(4), Some(6)));
+        assert_eq!(known(&file), (Some(number(1.0)), Some(number(2.0)), Some(4), Some(6)));
     }
 
     #[test]

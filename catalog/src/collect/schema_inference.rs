@@ -76,10 +76,9 @@ impl<'f> Inference<'f> {
                 })?)
             }
             Shape::Struct(children) => NewType::Struct(self.fields(children)?),
-            Shape::List(element) => NewType::List {
-                element_id: element.field_id(),
-                element: Box::new(self.type_of(&element.shape())?),
-            },
+            Shape::List(element) => {
+                NewType::List { element_id: element.field_id(), element: Box::new(self.type_of(&element.shape())?) }
+            }
             Shape::Map { key, value } => NewType::Map {
                 key_id: key.field_id,
                 key: Box::new(self.type_of(&key.shape())?),
@@ -92,9 +91,7 @@ impl<'f> Inference<'f> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_footer::{
-        BYTE_ARRAY, FIXED, INT32, REPEATED, REQUIRED, TestElement, TestFooter,
-    };
+    use super::super::test_footer::{BYTE_ARRAY, FIXED, INT32, REPEATED, REQUIRED, TestElement, TestFooter};
     use super::*;
     use crate::schema::assign_ids;
 
@@ -142,7 +139,11 @@ mod tests {
     #[test]
     fn leaves_and_structs_are_fields() {
         let string = TestElement::leaf("b", BYTE_ARRAY).converted(0).repetition(REQUIRED);
-        check(3, vec![leaf("a"), group("s", 2), string, leaf("c"), leaf("")], "a?: int32, s?: {b: string, c?: int32}, ?: int32");
+        check(
+            3,
+            vec![leaf("a"), group("s", 2), string, leaf("c"), leaf("")],
+            "a?: int32, s?: {b: string, c?: int32}, ?: int32",
+        );
     }
 
     #[test]
@@ -183,7 +184,8 @@ mod tests {
 
     #[test]
     fn ids_are_kept_where_they_can_serve() {
-        let list = vec![group("l", 1).converted(LIST).id(3), group("list", 1).repetition(REPEATED), leaf("element").id(4)];
+        let list =
+            vec![group("l", 1).converted(LIST).id(3), group("list", 1).repetition(REPEATED), leaf("element").id(4)];
         check(1, list, "l#3?: [#4int32]");
         let shared = vec![leaf("a").id(7), leaf("b").id(7), leaf("c").id(9), leaf("d").id(0), leaf("e").id(-3)];
         check(5, shared, "a?: int32, b?: int32, c#9?: int32, d?: int32, e?: int32");

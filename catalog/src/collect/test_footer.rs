@@ -95,7 +95,7 @@ impl TestChunk {
 
     pub(super) fn at(path: &[&str], physical: i32, num_values: i64) -> Self {
         let path = path.iter().map(|name| (*name).to_owned()).collect();
-        Self { path, physical, num_values, ..Self::default() }
+        Self { physical, path, num_values, ..Self::default() }
     }
 
     pub(super) fn bounds(self, min: &[u8], max: &[u8]) -> Self {

@@ -47,7 +47,7 @@ fn conversion(from: PrimitiveType, to: PrimitiveType) -> Option<Conversion> {
         _ if from == to => Some(Conversion::Unchanged),
         (T::Float16, T::Float32 | T::Float64) | (T::Float32, T::Float64) => Some(Conversion::Unchanged),
         // Both in the order of unsigned bytes.
-        (T::String, T::Binary) | (T::Binary, T::String) | (T::Fixed(_), T::Binary) => Some(Conversion::Unchanged),
+        (T::String | T::Fixed(_), T::Binary) | (T::Binary, T::String) => Some(Conversion::Unchanged),
         (T::Uuid, T::Fixed(16)) | (T::Fixed(16), T::Uuid) => Some(Conversion::Unchanged),
         (_, T::Decimal { precision, scale }) => to_decimal(from, precision, scale),
         (T::Date, T::Timestamp(unit)) => Some(times(NANOSECONDS_PER_DAY / unit.nanoseconds())),

@@ -95,10 +95,21 @@ fn damaged_statistics_of_the_tail_are_named() {
     fixture.close();
     flip_each(
         &fixture,
-        ("data_file", "statistics", "true"),
+        ("tail_statistics", "statistics", "true"),
         |store| store.read(|tx| tx.list_tail(fixture.table_id()).map(drop)),
         |error| matches!(error, Error::DamagedRow { id: 1, .. }),
     );
+}
+
+#[test]
+fn missing_statistics_of_the_tail_are_an_error() {
+    let mut fixture = Fixture::new();
+    fixture.append(&["a"]);
+    fixture.close();
+    rusqlite::Connection::open(fixture.path()).unwrap().execute("DELETE FROM tail_statistics", []).unwrap();
+    fixture.reopen();
+    let tail = fixture.store().read(|tx| tx.list_tail(fixture.table_id()));
+    assert!(matches!(tail, Err(Error::DamagedRow { id: 1, .. })));
 }
 
 #[test]

@@ -51,6 +51,13 @@ fn what_fills_no_manifest_stays_in_the_tail() {
 }
 
 #[test]
+fn a_target_of_no_files_is_taken_as_one() {
+    let fixture = Fixture::with_target(0);
+    append(&fixture, 2);
+    assert_eq!((manifests(&fixture).len(), tail_len(&fixture)), (2, 0));
+}
+
+#[test]
 fn a_tail_that_was_full_when_the_store_closed_is_sealed_when_it_opens() {
     let mut fixture = Fixture::with_target(100);
     append(&fixture, 5);

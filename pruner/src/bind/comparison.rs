@@ -1,6 +1,8 @@
 //! Comparisons of a column with literals, as tests of ranges and lists.
 
-use prunus_statistics::{Converted, Literal, LiteralError, PrimitiveType, Value};
+use std::cmp::Ordering;
+
+use prunus_statistics::{Converted, Literal, LiteralError, Number, PrimitiveType, Value};
 
 use super::{Binder, BoundColumn, BoundLeaf, BoundNode, BoundTest, Endpoint, NanOrder, Operand, negate_if, outcome};
 use crate::outcome::OutcomeSet;
@@ -85,8 +87,8 @@ impl Binder<'_> {
                 converted => others.push(self.converted(column.clone(), CompareOp::Eq, converted)),
             }
         }
-        values.sort_by(|a, b| a.compare(b).unwrap_or(std::cmp::Ordering::Equal));
-        values.dedup_by(|a, b| a.compare(b) == Some(std::cmp::Ordering::Equal));
+        values.sort_by(|a, b| a.compare(b).unwrap_or(Ordering::Equal));
+        values.dedup_by(|a, b| a.compare(b) == Some(Ordering::Equal));
         if !values.is_empty() {
             others.push(self.leaf(column, BoundTest::In(values)));
         }
@@ -195,17 +197,36 @@ pub(crate) fn on_nan(test: &BoundTest, nan_order: NanOrder) -> OutcomeSet {
 
 /// Two literals, where engines agree on the answer without knowing a type.
 fn compare_literals(left: &Literal, op: CompareOp, right: &Literal) -> BoundNode {
-    let equal = match (left, right) {
-        (Literal::Number(left), Literal::Number(right)) => left == right,
-        (Literal::Text(left), Literal::Text(right)) => left == right,
-        (Literal::Boolean(left), Literal::Boolean(right)) => left == right,
-        _ => return BoundNode::Unknown("there is no rule for comparing these two literals".to_owned()),
+    let order = match (left, right) {
+        (Literal::Number(left), Literal::Number(right)) => order_of_numbers(*left, *right),
+        (Literal::Boolean(left), Literal::Boolean(right)) => Some(left.cmp(right)),
+        // Collations may order texts otherwise, but what is the same is equal.
+        (Literal::Text(left), Literal::Text(right)) if left == right => Some(Ordering::Equal),
+        _ => None,
     };
-    match op {
-        CompareOp::Eq => BoundNode::Constant(outcome(Some(equal))),
-        CompareOp::NotEq => BoundNode::Constant(outcome(Some(!equal))),
-        CompareOp::LtEq | CompareOp::GtEq if equal => BoundNode::Constant(OutcomeSet::TRUE),
-        CompareOp::Lt | CompareOp::Gt if equal => BoundNode::Constant(OutcomeSet::FALSE),
-        _ => BoundNode::Unknown("there is no rule for ordering two literals".to_owned()),
+    let Some(order) = order else {
+        return BoundNode::Unknown("there is no rule for comparing these two literals".to_owned());
+    };
+    BoundNode::Constant(outcome(Some(match op {
+        CompareOp::Eq => order.is_eq(),
+        CompareOp::NotEq => order.is_ne(),
+        CompareOp::Lt => order.is_lt(),
+        CompareOp::LtEq => order.is_le(),
+        CompareOp::Gt => order.is_gt(),
+        CompareOp::GtEq => order.is_ge(),
+    })))
+}
+
+/// The order of two numbers if it is the same for engines that take them for floats.
+fn order_of_numbers(left: Number, right: Number) -> Option<Ordering> {
+    let (floats_left, floats_right) = (left.to_floats(), right.to_floats());
+    if left == right {
+        Some(Ordering::Equal)
+    } else if floats_left.1 < floats_right.0 {
+        Some(Ordering::Less)
+    } else if floats_left.0 > floats_right.1 {
+        Some(Ordering::Greater)
+    } else {
+        None
     }
 }

@@ -92,9 +92,7 @@ fn compare_op(op: &BinaryOperator) -> Option<CompareOp> {
 /// Whether an expression is a predicate that pruning has rules for, and no operand.
 fn is_logical(expression: &Expr) -> bool {
     match unnested(expression) {
-        Expr::BinaryOp { op, .. } => {
-            matches!(op, BinaryOperator::And | BinaryOperator::Or) || compare_op(op).is_some()
-        }
+        Expr::BinaryOp { op, .. } => matches!(op, BinaryOperator::And | BinaryOperator::Or) || compare_op(op).is_some(),
         Expr::UnaryOp { op, .. } => *op == UnaryOperator::Not,
         Expr::IsNull(_)
         | Expr::IsNotNull(_)

@@ -77,9 +77,15 @@ enum Datum {
     Boolean(bool),
     Number(Exact),
     /// With its sign, which a number has not.
-    Zero { negative: bool },
-    Infinity { negative: bool },
-    Nan { negative: bool },
+    Zero {
+        negative: bool,
+    },
+    Infinity {
+        negative: bool,
+    },
+    Nan {
+        negative: bool,
+    },
     Bytes(Vec<u8>),
     Nanoseconds(i128),
 }
@@ -116,10 +122,8 @@ impl Evaluation<'_> {
                 negate_if(*negated, any(list.iter().map(equal)))
             }
             Predicate::Between { expression, low, high, negated } => {
-                let ends = [
-                    self.compare(expression, CompareOp::GtEq, low),
-                    self.compare(expression, CompareOp::LtEq, high),
-                ];
+                let ends =
+                    [self.compare(expression, CompareOp::GtEq, low), self.compare(expression, CompareOp::LtEq, high)];
                 negate_if(*negated, all(ends.into_iter()))
             }
             Predicate::IsNull { expression, negated } => Some(self.is_null(expression) != *negated),

@@ -21,7 +21,8 @@ impl Exact {
         let all = format!("{whole}{fraction}");
         let leading = all.len() - all.trim_start_matches('0').len();
         let digits = all.trim_matches('0').to_owned();
-        let magnitude = exponent.parse::<i32>().unwrap() + i32::try_from(whole.len()).unwrap() - i32::try_from(leading).unwrap();
+        let magnitude =
+            exponent.parse::<i32>().unwrap() + i32::try_from(whole.len()).unwrap() - i32::try_from(leading).unwrap();
         let is_zero = digits.is_empty();
         Self { negative: negative && !is_zero, digits, magnitude: if is_zero { 0 } else { magnitude } }
     }

@@ -92,7 +92,8 @@ fn two_columns(choices: &mut Choices, columns: &[Column]) -> Predicate {
 }
 
 fn two_literals(choices: &mut Choices) -> Predicate {
-    let numbers = ["1", "1.0", "0.1", "0.10000000000000000001", "-2", "9007199254740993", "9007199254740992", "1e400", "2e400"];
+    let numbers =
+        ["1", "1.0", "0.1", "0.10000000000000000001", "-2", "9007199254740993", "9007199254740992", "1e400", "2e400"];
     let side = |choices: &mut Choices| match choices.below(6) {
         0..=3 => Expression::Literal(Literal::Number(Number::parse(choices.text(&numbers)).unwrap())),
         4 => Expression::Literal(Literal::Text(choices.text(&["a", "b"]).to_owned())),
@@ -127,5 +128,9 @@ fn named(choices: &mut Choices, column: &Column) -> Expression {
 
 fn name(choices: &mut Choices, column: &Column) -> ColumnName {
     let text = column.path[0].clone();
-    if choices.once_in(3) { ColumnName::exact([text]) } else { ColumnName { parts: vec![NamePart { text, quoted: false }] } }
+    if choices.once_in(3) {
+        ColumnName::exact([text])
+    } else {
+        ColumnName { parts: vec![NamePart { text, quoted: false }] }
+    }
 }

@@ -53,15 +53,19 @@ pub(crate) fn palette(column_type: PrimitiveType) -> Vec<Value> {
             .chain([0.5, 1.0, 2.0, 3.0, 16_777_216.0, f32::MAX.into(), f64::INFINITY])
             .map(Value::Float)
             .collect(),
-        T::Float16 | T::Float64 => [f64::NEG_INFINITY, f64::MIN, -1.5, -f64::from_bits(1), -0.0, 0.0, f64::from_bits(1)]
-            .into_iter()
-            .chain([0.1_f64.next_down(), 0.1, 0.5, 1.0, 2.0, 3.0, 9_007_199_254_740_992.0, f64::MAX, f64::INFINITY])
-            .map(Value::Float)
-            .collect(),
-        T::String => ["", "\0", "A", "a", "a\0", "aa", "ab", "b", "z", "é", "日本", "\u{ffff}", "\u{10000}", "\u{10ffff}"]
-            .into_iter()
-            .map(|text| Value::Bytes(text.as_bytes().to_vec()))
-            .collect(),
+        T::Float16 | T::Float64 => {
+            [f64::NEG_INFINITY, f64::MIN, -1.5, -f64::from_bits(1), -0.0, 0.0, f64::from_bits(1)]
+                .into_iter()
+                .chain([0.1_f64.next_down(), 0.1, 0.5, 1.0, 2.0, 3.0, 9_007_199_254_740_992.0, f64::MAX, f64::INFINITY])
+                .map(Value::Float)
+                .collect()
+        }
+        T::String => {
+            ["", "\0", "A", "a", "a\0", "aa", "ab", "b", "z", "é", "日本", "\u{ffff}", "\u{10000}", "\u{10ffff}"]
+                .into_iter()
+                .map(|text| Value::Bytes(text.as_bytes().to_vec()))
+                .collect()
+        }
         T::Binary => [&b""[..], &[0], &[0, 0], b"a", b"ab", &[0x7f], &[0x80], &[0xff], &[0xff, 0xff]]
             .into_iter()
             .map(|bytes| Value::Bytes(bytes.to_vec()))
@@ -70,7 +74,9 @@ pub(crate) fn palette(column_type: PrimitiveType) -> Vec<Value> {
             .into_iter()
             .map(|bits| Value::Bytes(bits.to_be_bytes().to_vec()))
             .collect(),
-        T::Date => integers(&[i32::MIN.into(), -719_162, -2, -1, 0, 1, 2, 3, 19_753, 19_754, 2_932_896, i32::MAX.into()]),
+        T::Date => {
+            integers(&[i32::MIN.into(), -719_162, -2, -1, 0, 1, 2, 3, 19_753, 19_754, 2_932_896, i32::MAX.into()])
+        }
         T::Timestamp(_) | T::Timestamptz(_) => {
             let day = 86_400_000_000_000 / unit(column_type);
             let near = [-day, -1, 0, 1, 1000, day / 2, day, day + 1, 2 * day];
@@ -131,12 +137,25 @@ pub(crate) fn literal(choices: &mut Choices, column_type: PrimitiveType) -> Lite
     let value = choices.of(&palette).clone();
     let odd = choices.once_in(3);
     let as_text = choices.once_in(5);
-    let number = |text: &str| if as_text { Literal::Text(text.to_owned()) } else { Literal::Number(Number::parse(text).unwrap()) };
+    let number = |text: &str| {
+        if as_text { Literal::Text(text.to_owned()) } else { Literal::Number(Number::parse(text).unwrap()) }
+    };
     match column_type {
         T::Boolean if as_text => Literal::Text(value.display(column_type).to_string()),
         T::Boolean => Literal::Boolean(value == Value::Boolean(true)),
         T::Float16 | T::Float32 | T::Float64 if odd => {
-            let text = choices.text(&["0.1", "NaN", "Infinity", "-inf", "-nan", "1e39", "-1e400", "1e-60", "-1e-400", "9007199254740993"]);
+            let text = choices.text(&[
+                "0.1",
+                "NaN",
+                "Infinity",
+                "-inf",
+                "-nan",
+                "1e39",
+                "-1e400",
+                "1e-60",
+                "-1e-400",
+                "9007199254740993",
+            ]);
             match Number::parse(text) {
                 Some(_) => number(text),
                 None => Literal::Text(text.to_owned()),
@@ -146,7 +165,16 @@ pub(crate) fn literal(choices: &mut Choices, column_type: PrimitiveType) -> Lite
             Value::Float(float) if float.is_finite() => number(&format!("{float:?}")),
             _ => Literal::Text(value.display(column_type).to_string()),
         },
-        T::Decimal { .. } if odd => number(choices.text(&["1.005", "-1.005", "0.00001", "1e40", "-1e40", "9999999.995", "-9999999.995", "0.015"])),
+        T::Decimal { .. } if odd => number(choices.text(&[
+            "1.005",
+            "-1.005",
+            "0.00001",
+            "1e40",
+            "-1e40",
+            "9999999.995",
+            "-9999999.995",
+            "0.015",
+        ])),
         T::Decimal { .. } => number(&value.display(column_type).to_string()),
         T::String => Literal::Text(value.display(column_type).to_string()),
         T::Binary if as_text => Literal::Text("a".to_owned()),
@@ -155,7 +183,17 @@ pub(crate) fn literal(choices: &mut Choices, column_type: PrimitiveType) -> Lite
         T::Uuid => Literal::Bytes(bytes(value)),
         T::Date | T::Time(_) | T::Timestamp(_) | T::Timestamptz(_) => moment(choices, as_text),
         _ if odd => {
-            let text = choices.text(&["1.5", "-0.5", "127.5", "-128.5", "300", "4294967295.5", "-1e30", "1e30", "9223372036854775807.5"]);
+            let text = choices.text(&[
+                "1.5",
+                "-0.5",
+                "127.5",
+                "-128.5",
+                "300",
+                "4294967295.5",
+                "-1e30",
+                "1e30",
+                "9223372036854775807.5",
+            ]);
             Literal::Number(Number::parse(text).unwrap())
         }
         _ => number(&value.display(column_type).to_string()),

@@ -74,15 +74,14 @@ fn side(choices: &mut Choices, column_type: PrimitiveType, values: &[&Value], ou
     let further = |a: &&Value, b: &&Value| a.compare(b).unwrap() == outward;
     let extreme = values.iter().copied().reduce(|a, b| if further(&b, &a) { b } else { a });
     let palette = palette(column_type);
-    let bound = |value: &Value, precision| Some(Bound { value: value.clone(), precision, provenance: Provenance::Footer });
+    let bound =
+        |value: &Value, precision| Some(Bound { value: value.clone(), precision, provenance: Provenance::Footer });
     match (choices.below(8), extreme) {
         (0..=2, Some(extreme)) => bound(extreme, Precision::Exact),
         (3, Some(extreme)) => bound(extreme, Precision::Bound),
         (4 | 5, extreme) => {
-            let beyond: Vec<&Value> = palette
-                .iter()
-                .filter(|value| extreme.is_none_or(|extreme| !further(&extreme, value)))
-                .collect();
+            let beyond: Vec<&Value> =
+                palette.iter().filter(|value| extreme.is_none_or(|extreme| !further(&extreme, value))).collect();
             bound(beyond[choices.below(beyond.len())], Precision::Bound)
         }
         (6, _) => bound(choices.of(&palette), Precision::Estimate),
@@ -91,7 +90,12 @@ fn side(choices: &mut Choices, column_type: PrimitiveType, values: &[&Value], ou
 }
 
 /// Makes the statistics impossible, in one of the ways that have been seen in files.
-fn distort(choices: &mut Choices, column_type: PrimitiveType, statistics: &mut ColumnStatistics, row_count: Option<u64>) {
+fn distort(
+    choices: &mut Choices,
+    column_type: PrimitiveType,
+    statistics: &mut ColumnStatistics,
+    row_count: Option<u64>,
+) {
     let palette = palette(column_type);
     let provenance = Provenance::Declared;
     let bound = |value: Value| Some(Bound { value, precision: Precision::Bound, provenance });

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BinaryArray, BooleanArray, Decimal128Array, Float64Array, Int32Array, Int64Array, UInt64Array};
+use arrow::array::{
+    ArrayRef, BinaryArray, BooleanArray, Decimal128Array, Float64Array, Int32Array, Int64Array, UInt64Array,
+};
 use prunus_pruner::{Column, ColumnZones, ZoneColumns, ZoneMaps};
 use prunus_statistics::{PhysicalType, PrimitiveType, Value, ZoneMap};
 
@@ -24,13 +26,8 @@ fn column_zones(column_type: PrimitiveType, zones: &[ZoneMap]) -> ColumnZones {
     let null_count: UInt64Array = zones.iter().map(ZoneMap::null_count).collect();
     let nan_count: UInt64Array = zones.iter().map(ZoneMap::nan_count).collect();
     let valueless: BooleanArray = zones.iter().map(|zone| Some(zone.is_valueless())).collect();
-    let columns = ZoneColumns {
-        min: &min,
-        max: &max,
-        null_count: &null_count,
-        nan_count: &nan_count,
-        valueless: &valueless,
-    };
+    let columns =
+        ZoneColumns { min: &min, max: &max, null_count: &null_count, nan_count: &nan_count, valueless: &valueless };
     ColumnZones::new(physical_type, &columns).unwrap()
 }
 

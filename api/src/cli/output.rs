@@ -1,0 +1,20 @@
+//! Answers on standard output.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::CliError;
+
+/// Prints lines of text.
+pub(super) fn print(text: &str) -> Result<(), CliError> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(CliError::Output)
+}
+
+/// Prints an answer as JSON.
+pub(super) fn print_json(answer: &impl Serialize) -> Result<(), CliError> {
+    let mut text = serde_json::to_string_pretty(answer).map_err(|error| CliError::Output(error.into()))?;
+    text.push('\n');
+    print(&text)
+}

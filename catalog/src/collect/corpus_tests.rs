@@ -1,0 +1,281 @@
+//! The collector against the corpus: Parquet files of many writers, with the truth about their columns found by reading all
+//! the data. No bound and no count that the collector registers may contradict it.
+//!
+//! The folder is the one that `PRUNUS_CORPUS` names, else `../shared/corpus` beside the repository. Where it is missing the
+//! test says so and passes, unless `PRUNUS_REQUIRE_CORPUS=1` is set.
+
+use std::cmp::Ordering;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use half::f16;
+use prunus_statistics::{ColumnStatistics, FileColumn, Value};
+use serde_json::Value as Json;
+
+use super::{
+    FOOTER_SUFFIX_BYTES, FileLeaf, Footer, FooterError, TableColumn, footer_range, infer_schema, match_columns,
+    metadata_within,
+};
+use crate::schema::assign_ids;
+
+/// Bounds that are false although nothing in the footer shows it: a lie that only reading the data detects.
+const UNDETECTABLE: [(&str, &[&str]); 1] = [(
+    "files/made__handmade_plausible_but_false_bounds.parquet",
+    // The bounds of the second of two row groups were changed by hand into narrower, well-formed ones.
+    &["k: max 90 is beyond the truth", "s: max v90 is beyond the truth"],
+)];
+
+fn corpus_folder() -> Option<PathBuf> {
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
+    let folder = std::env::var_os("PRUNUS_CORPUS").map_or(default, PathBuf::from);
+    if folder.join("corpus.json").is_file() {
+        return Some(folder);
+    }
+    let required = std::env::var_os("PRUNUS_REQUIRE_CORPUS").is_some_and(|value| value == "1");
+    assert!(!required, "the corpus is required and not at {}", folder.display());
+    eprintln!("SKIPPED: no corpus at {}; set PRUNUS_CORPUS to its folder", folder.display());
+    None
+}
+
+fn corpus(folder: &Path) -> Vec<Json> {
+    let text = std::fs::read_to_string(folder.join("corpus.json")).unwrap();
+    let corpus: Json = serde_json::from_str(&text).unwrap();
+    corpus["files"].as_array().unwrap().clone()
+}
+
+/// The footer's bytes, fetched as the catalog does: the end of the file, and more only if that is not enough.
+fn metadata_of(bytes: &[u8]) -> Result<Vec<u8>, FooterError> {
+    let size = bytes.len() as u64;
+    let suffix = &bytes[bytes.len().saturating_sub(usize::try_from(FOOTER_SUFFIX_BYTES).unwrap())..];
+    let range = footer_range(suffix, size)?;
+    let in_file = || bytes[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()].to_vec();
+    Ok(metadata_within(suffix, size, &range).map_or_else(in_file, <[u8]>::to_vec))
+}
+
+/// How a file fared: what of it is used, and what contradicts the truth.
+#[derive(Default)]
+struct Report {
+    bounded: usize,
+    unbounded: usize,
+    null_counts: usize,
+    nan_counts: usize,
+    /// Bounds that the footer has exactly, with nothing against them, and that were not used.
+    unused: Vec<String>,
+    contradictions: Vec<String>,
+    note: String,
+}
+
+#[test]
+fn no_registered_statistic_contradicts_the_truth() {
+    let Some(folder) = corpus_folder() else { return };
+    let (mut table, mut wrong) = (String::new(), Vec::new());
+    for file in corpus(&folder) {
+        let name = file["file"].as_str().unwrap();
+        let bytes = std::fs::read(folder.join(name)).unwrap();
+        let outcome = metadata_of(&bytes).and_then(|metadata| Ok(report(&Footer::parse(&metadata)?, &file)));
+        let expected = file["expect"]["footer"].as_str().unwrap();
+        let short = name.trim_start_matches("files/");
+        match outcome {
+            Ok(report) => {
+                if expected == "error" {
+                    wrong.push(format!("{name}: read, but should be refused"));
+                }
+                let Report { bounded, unbounded, null_counts, nan_counts, unused, note, .. } = &report;
+                let counts = format!("{bounded:>3} {unbounded:>3} {null_counts:>3} {nan_counts:>3}");
+                writeln!(table, "{counts}  {short}{note} {unused:?}").unwrap();
+                wrong.extend(unexpected(name, &report.contradictions));
+            }
+            Err(error) => {
+                if expected == "ok" {
+                    wrong.push(format!("{name}: refused: {error}"));
+                }
+                writeln!(table, "        refused  {short}: {error}").unwrap();
+            }
+        }
+    }
+    println!("leaves with bounds, without; null counts, NaN counts; file; exact bounds that were not used\n{table}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The contradictions that are not known to be undetectable; a known one that is gone is reported too.
+fn unexpected(name: &str, found: &[String]) -> Vec<String> {
+    let known = UNDETECTABLE.iter().find(|(file, _)| *file == name).map_or(&[][..], |(_, known)| known);
+    let gone = known.iter().filter(|known| !found.iter().any(|found| found == *known));
+    let gone: Vec<String> = gone.map(|known| format!("{name}: no longer found: {known}")).collect();
+    let new = found.iter().filter(|found| !known.contains(&found.as_str())).map(|found| format!("{name}: {found}"));
+    new.chain(gone).collect()
+}
+
+fn report(footer: &Footer<'_>, file: &Json) -> Report {
+    let mut report = Report::default();
+    if let Some(rows) = file["rows"].as_u64()
+        && rows != footer.row_count()
+    {
+        report.contradictions.push(format!("{} rows instead of {rows}", footer.row_count()));
+    }
+    let columns = file["columns"].as_array().unwrap();
+    assert_eq!(columns.len(), footer.leaves().len(), "{}", file["file"]);
+    for (index, (column, leaf)) in columns.iter().zip(footer.leaves()).enumerate() {
+        let path: Vec<&str> = column["path"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        assert_eq!(path, leaf.path);
+        assert_eq!(column["max_rep"].as_u64().unwrap() > 0, leaf.repeated);
+        let statistics = footer.leaf_statistics(index);
+        count_what_is_known(&mut report, &statistics, column, leaf);
+        report.contradictions.extend(contradictions(&statistics, column, leaf));
+    }
+    match_into_own_schema(footer, columns, &mut report);
+    report
+}
+
+fn count_what_is_known(report: &mut Report, statistics: &ColumnStatistics, column: &Json, leaf: &FileLeaf) {
+    let bounded = statistics.min.is_some() || statistics.max.is_some();
+    report.bounded += usize::from(bounded);
+    report.unbounded += usize::from(!bounded);
+    report.null_counts += usize::from(statistics.null_count.is_some());
+    report.nan_counts += usize::from(statistics.nan_count.is_some() && column["order"] == "float");
+    let flags = column["footer"]["flags"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let against =
+        |flag: &Json| flag.as_str().is_some_and(|flag| flag.contains("deprecated") || flag.contains("unusable"));
+    if !bounded && column["footer"]["bounds"] == "exact" && !flags.iter().any(against) {
+        report.unused.push(leaf.dotted_path());
+    }
+}
+
+/// A table made from the file takes the file, and what it then knows of its columns is true as well.
+fn match_into_own_schema(footer: &Footer<'_>, columns: &[Json], report: &mut Report) {
+    let fields = match infer_schema(footer) {
+        Ok(fields) => fields,
+        Err(error) => {
+            report.note = format!(" (no schema: {error})");
+            return;
+        }
+    };
+    let table: Vec<TableColumn> = assign_ids(fields)
+        .unwrap()
+        .leaf_columns()
+        .into_iter()
+        .map(|leaf| TableColumn {
+            id: leaf.id,
+            path: leaf.path,
+            former_paths: Vec::new(),
+            column_type: leaf.column_type,
+            default: leaf.default,
+        })
+        .collect();
+    let collected = match match_columns(footer, &table, 64) {
+        Ok(collected) => collected,
+        Err(faults) => {
+            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            report.contradictions.push(format!("the file does not match its own schema: {faults:?}"));
+            return;
+        }
+    };
+    assert_eq!(collected.leaves.len(), columns.len());
+    for column in &table {
+        let index = footer.leaves().iter().position(|leaf| leaf.path == column.path).unwrap();
+        let Some(FileColumn::Present(statistics)) = collected.columns.get(&column.id) else {
+            report.contradictions.push(format!("{} is not found in the file", column.path.join(".")));
+            continue;
+        };
+        let found = contradictions(statistics, &columns[index], &footer.leaves()[index]);
+        report.contradictions.extend(found.into_iter().filter(|found| !is_known(found)));
+    }
+}
+
+fn is_known(contradiction: &str) -> bool {
+    UNDETECTABLE.iter().any(|(_, known)| known.contains(&contradiction))
+}
+
+fn contradictions(statistics: &ColumnStatistics, column: &Json, leaf: &FileLeaf) -> Vec<String> {
+    let mut found = Vec::new();
+    let path = leaf.dotted_path();
+    let truth = &column["truth"];
+    let sides = [("min", &statistics.min, Ordering::Greater), ("max", &statistics.max, Ordering::Less)];
+    for (side, bound, beyond) in sides {
+        let Some(bound) = bound else { continue };
+        if column["order"] == "undefined" || !column["ambiguous"].is_null() {
+            found.push(format!("{path}: {side} is known where it cannot be"));
+        }
+        if !truth[side].is_null() && compare(&bound.value, &truth[side]) == Some(beyond) {
+            let shown = leaf.column_type.map(|column_type| bound.value.display(column_type).to_string());
+            found.push(format!("{path}: {side} {} is beyond the truth", shown.unwrap_or_default()));
+        }
+    }
+    for (name, count) in [("null_count", statistics.null_count), ("nan_count", statistics.nan_count)] {
+        if let (Some(count), Some(true_count)) = (count, truth[name].as_u64())
+            && count.value != true_count
+        {
+            found.push(format!("{path}: {name} {} instead of {true_count}", count.value));
+        }
+    }
+    found
+}
+
+/// How a bound stands to a true value; `None` where only the beginning of the true value is recorded and that does not decide.
+fn compare(bound: &Value, truth: &Json) -> Option<Ordering> {
+    if let (Some(prefix), Value::Bytes(bytes)) = (truth["hex_prefix"].as_str(), bound) {
+        let prefix = from_hex(prefix);
+        return if bytes.starts_with(&prefix) { None } else { Some(bytes.cmp(&prefix)) };
+    }
+    Some(bound.compare(&true_value(truth)).unwrap_or_else(|| panic!("{bound:?} is not comparable with {truth}")))
+}
+
+fn true_value(truth: &Json) -> Value {
+    let integer = |key: &str| Value::Integer(truth[key].as_str().unwrap().parse().unwrap());
+    let bits = || u64::from_str_radix(truth["bits"].as_str().unwrap(), 16).unwrap();
+    match truth["type"].as_str().unwrap() {
+        "boolean" => Value::Boolean(truth["value"] == "true"),
+        "float16" => Value::Float(f16::from_bits(bits().try_into().unwrap()).into()),
+        "float32" => Value::Float(f32::from_bits(bits().try_into().unwrap()).into()),
+        "float64" => Value::Float(f64::from_bits(bits())),
+        "decimal" => integer("unscaled"),
+        "timestamp" if truth["raw"].is_null() => {
+            let days = i128::from(truth["julian_day"].as_i64().unwrap()) - 2_440_588;
+            let nanoseconds: i128 = truth["nanos"].as_str().unwrap().parse().unwrap();
+            Value::Integer(days * 86_400_000_000_000 + nanoseconds)
+        }
+        "date" | "time" | "timestamp" => integer("raw"),
+        number if number.starts_with("int") || number.starts_with("uint") => integer("value"),
+        _ => Value::Bytes(from_hex(truth["hex"].as_str().unwrap())),
+    }
+}
+
+fn from_hex(digits: &str) -> Vec<u8> {
+    (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
+}
+
+#[test]
+fn a_real_footer_cut_anywhere_is_an_error() {
+    let Some(folder) = corpus_folder() else { return };
+    for file in corpus(&folder) {
+        let bytes = std::fs::read(folder.join(file["file"].as_str().unwrap())).unwrap();
+        let Ok(metadata) = metadata_of(&bytes) else { continue };
+        if Footer::parse(&metadata).is_err() {
+            continue;
+        }
+        // What follows the struct (a signature) may be missing, so the last bytes may be cut off unnoticed.
+        let step = (metadata.len() / 2000).max(1);
+        for cut in (0..metadata.len() - 28).step_by(step) {
+            assert!(Footer::parse(&metadata[..cut]).is_err(), "{} cut at {cut}", file["file"]);
+        }
+    }
+}
+
+#[test]
+fn a_real_footer_with_any_byte_changed_is_read_or_refused() {
+    let Some(folder) = corpus_folder() else { return };
+    for file in corpus(&folder) {
+        let bytes = std::fs::read(folder.join(file["file"].as_str().unwrap())).unwrap();
+        let Ok(metadata) = metadata_of(&bytes) else { continue };
+        let step = (metadata.len() / 500).max(1);
+        for index in (0..metadata.len()).step_by(step) {
+            let mut changed = metadata.clone();
+            changed[index] ^= 0x55;
+            let Ok(footer) = Footer::parse(&changed) else { continue };
+            for leaf in 0..footer.leaves().len() {
+                footer.leaf_statistics(leaf);
+            }
+            _ = infer_schema(&footer);
+        }
+    }
+}

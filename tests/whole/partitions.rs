@@ -1,0 +1,84 @@
+//! Partition values: in the commit, in the path, and beside the file's own column.
+
+use std::sync::Arc;
+
+use arrow::array::{Int64Array, RecordBatch};
+use parquet::file::properties::EnabledStatistics;
+use serde_json::json;
+
+use crate::rows;
+use crate::server::{Server, append, faults, names};
+
+fn write(server: &Server, name: &str, first: i64) -> String {
+    let path = server.data().join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let batch = RecordBatch::try_from_iter([("id", Arc::new(Int64Array::from_iter_values(first..first + 10)) as _)]).unwrap();
+    rows::write(&path, &batch, EnabledStatistics::Chunk);
+    path.to_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn hive_folders_below_the_location_are_constants() {
+    let server = Server::start(4).await;
+    let mut paths = Vec::new();
+    for (index, (year, country)) in
+        [("2023", "de"), ("2023", "a%2Fb"), ("2024", "de"), ("2024", "__HIVE_DEFAULT_PARTITION__")].into_iter().enumerate()
+    {
+        paths.push(write(&server, &format!("year={year}/country={country}/f{index}.parquet"), 10 * index as i64));
+    }
+    let fields = json!([{"name": "id", "type": "int64"}, {"name": "year", "type": "int32"}, {"name": "country", "type": "string"}]);
+    server.create_table("t", json!({"schema": {"fields": fields}, "location": server.data()})).await;
+    server.commit("t", append(&paths)).await;
+    for (filter, expected) in [
+        ("year = 2024", vec!["f2.parquet", "f3.parquet"]),
+        ("country = 'a/b'", vec!["f1.parquet"]),
+        ("country IS NULL", vec!["f3.parquet"]),
+        ("country <> 'de'", vec!["f1.parquet"]),
+        ("year = 2023 AND country IS NOT NULL AND id >= 0", vec!["f0.parquet", "f1.parquet"]),
+    ] {
+        let plan = server.plan("t", &json!({"filter": filter})).await;
+        assert_eq!(names(&plan), expected, "{filter}");
+        assert!(plan["files"].as_array().unwrap().iter().all(|file| file["verdict"] == "all"), "{filter}");
+    }
+    let plan = server.plan("t", &json!({"filter": "id = 30"})).await;
+    assert_eq!(plan["files"][0]["partition"], json!({"year": 2024, "country": null}));
+    let bad = write(&server, "year=MMXXIV/country=de/f9.parquet", 0);
+    let (status, problem) = server.try_commit("t", &append([&bad])).await;
+    assert_eq!((status, faults(&problem)), (422, vec!["f9.parquet: year: the partition value MMXXIV is not of type int32".to_owned()]));
+}
+
+#[tokio::test]
+async fn a_table_made_from_a_file_has_its_partition_folders_as_strings() {
+    let server = Server::start(4).await;
+    let path = write(&server, "year=2024/f.parquet", 0);
+    let table = server.create_table("t", json!({"schema_from": path, "location": server.data()})).await;
+    let fields = table["schema"]["fields"].as_array().unwrap();
+    assert_eq!((&fields[1]["name"], &fields[1]["type"]), (&json!("year"), &json!("string")));
+    server.commit("t", append([&path])).await;
+    assert_eq!(names(&server.plan("t", &json!({"filter": "year = '2023'"})).await), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn the_files_own_column_counts_and_a_constant_outside_it_is_refused() {
+    let server = Server::start(4).await;
+    let path = write(&server, "f.parquet", 10);
+    server.create_table("t", json!({"schema_from": path})).await;
+    let commit = |value: i64| json!({"operation": "append", "add": [{"path": path, "partition": {"id": value}}]});
+    let (status, problem) = server.try_commit("t", &commit(25)).await;
+    assert_eq!(status, 422);
+    assert_eq!(faults(&problem), ["f.parquet: id: the partition value lies outside the file's values"]);
+    assert_eq!(problem["faults"][0]["claim"], "25");
+    assert_eq!(problem["faults"][0]["evidence"], "min 10, max 19, 0 nulls");
+    server.commit("t", commit(15)).await;
+    assert_eq!(names(&server.plan("t", &json!({"filter": "id = 19"})).await), ["f.parquet"]);
+}
+
+#[tokio::test]
+async fn relative_paths_lie_below_the_tables_location() {
+    let server = Server::start(4).await;
+    write(&server, "sub/f.parquet", 0);
+    server.create_table("t", json!({"schema_from": "sub/f.parquet", "location": server.data()})).await;
+    server.commit("t", append(["sub/f.parquet"])).await;
+    let (status, problem) = server.try_commit("t", &append(["sub/../f.parquet"])).await;
+    assert_eq!((status, faults(&problem)), (422, vec!["f.parquet: the path holds `..`".to_owned()]));
+}

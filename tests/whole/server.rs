@@ -1,0 +1,144 @@
+//! A server on loopback with a data folder of its own, and a client for it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use prunus_catalog::{Catalog, CatalogOptions, SystemClock};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A running server. Its data folder and the folder for data files go with it.
+pub struct Server {
+    url: String,
+    client: reqwest::Client,
+    folder: TempDir,
+    catalog: Catalog,
+}
+
+/// An answer: status and body, null where there is none.
+pub type Answer = (u16, Value);
+
+impl Server {
+    /// Starts a server whose manifests are made of `manifest_target_files` files.
+    pub async fn start(manifest_target_files: u32) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("store")).unwrap();
+        std::fs::create_dir(folder.path().join("data")).unwrap();
+        let options = CatalogOptions { manifest_target_files, clock: Arc::new(SystemClock) };
+        let catalog = Catalog::open(&folder.path().join("store"), options).await.unwrap();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(prunus::serve(catalog.clone(), listener, std::future::pending()));
+        Self { url, client: reqwest::Client::new(), folder, catalog }
+    }
+
+    /// The folder for data files.
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// The path of a data file.
+    pub fn path(&self, name: impl AsRef<Path>) -> String {
+        self.data().join(name).to_str().unwrap().to_owned()
+    }
+
+    pub async fn get(&self, route: &str) -> Answer {
+        self.answer(self.client.get(format!("{}{route}", self.url))).await
+    }
+
+    pub async fn delete(&self, route: &str) -> Answer {
+        self.answer(self.client.delete(format!("{}{route}", self.url))).await
+    }
+
+    pub async fn post(&self, route: &str, body: &Value) -> Answer {
+        self.answer(self.client.post(format!("{}{route}", self.url)).json(body)).await
+    }
+
+    /// Posts a body that need not be JSON.
+    pub async fn post_text(&self, route: &str, content_type: &str, body: String) -> Answer {
+        let request = self.client.post(format!("{}{route}", self.url)).header("content-type", content_type);
+        self.answer(request.body(body)).await
+    }
+
+    async fn answer(&self, request: reqwest::RequestBuilder) -> Answer {
+        let response = request.send().await.unwrap();
+        let status = response.status().as_u16();
+        let problem = response.headers().get("content-type").is_some_and(|kind| kind == "application/problem+json");
+        assert_eq!(status >= 400, problem, "errors, and only errors, are problem+json");
+        let text = response.text().await.unwrap();
+        (status, if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() })
+    }
+
+    /// Creates the namespace `n` where there is none, and the table `n.NAME`.
+    pub async fn create_table(&self, name: &str, mut body: Value) -> Value {
+        let (status, _) = self.post("/v1/namespaces", &json!({"name": "n"})).await;
+        assert!(status == 201 || status == 409);
+        body["name"] = name.into();
+        let (status, table) = self.post("/v1/namespaces/n/tables", &body).await;
+        assert_eq!(status, 201, "{table}");
+        table
+    }
+
+    /// Commits to `n.NAME` and waits until what is due to be sealed is sealed.
+    pub async fn commit(&self, name: &str, body: Value) -> Value {
+        let (status, answer) = self.try_commit(name, &body).await;
+        assert_eq!(status, 201, "{answer}");
+        self.catalog.wait_for_sealing().await.unwrap();
+        answer
+    }
+
+    pub async fn try_commit(&self, name: &str, body: &Value) -> Answer {
+        self.post(&format!("/v1/namespaces/n/tables/{name}/commits"), body).await
+    }
+
+    /// Plans a scan of `n.NAME`, all pages of it: the first page's answer with the files of all.
+    pub async fn plan(&self, name: &str, body: &Value) -> Value {
+        let route = format!("/v1/namespaces/n/tables/{name}/plan");
+        let (status, mut first) = self.post(&route, body).await;
+        assert_eq!(status, 200, "{body} {first}");
+        let mut token = first["next_page_token"].take();
+        while !token.is_null() {
+            let mut next = body.clone();
+            next["page_token"] = token;
+            let (status, mut page) = self.post(&route, &next).await;
+            assert_eq!(status, 200, "{page}");
+            let files = first["files"].as_array_mut().unwrap();
+            files.extend(page["files"].as_array().unwrap().iter().cloned());
+            token = page["next_page_token"].take();
+        }
+        first
+    }
+}
+
+/// An append of files of which nothing is declared.
+pub fn append(paths: impl IntoIterator<Item = impl AsRef<str>>) -> Value {
+    let files: Vec<Value> = paths.into_iter().map(|path| json!({"path": path.as_ref()})).collect();
+    json!({"operation": "append", "add": files})
+}
+
+/// The names of a plan's files, without their folders, sorted.
+pub fn names(plan: &Value) -> Vec<String> {
+    let mut names: Vec<String> = plan["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["path"].as_str().unwrap().rsplit('/').next().unwrap().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// The messages of a problem's faults, each behind its path and column where it has them.
+pub fn faults(problem: &Value) -> Vec<String> {
+    let place = |fault: &Value, key: &str| fault[key].as_str().map(|text| format!("{}: ", text.rsplit('/').next().unwrap_or(text)));
+    problem["faults"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{problem}"))
+        .iter()
+        .map(|fault| {
+            let path = place(fault, "path").unwrap_or_default();
+            let column = place(fault, "column").unwrap_or_default();
+            format!("{path}{column}{}", fault["message"].as_str().unwrap())
+        })
+        .collect()
+}
