@@ -1,1 +1,18 @@
-//! Placeholder.
+//! The HTTP server of Prunus, and the JSON that it speaks.
+//!
+//! [`serve`] answers on a listener until it is told to stop; [`router`] is the same without a network. A request goes from
+//! the router through an extractor (`extract`) to a handler (`routes`), which parses, calls the catalog and renders; the
+//! JSON of both ways is in [`wire`], and every error becomes a `problem`.
+
+mod server;
+mod router;
+mod routes;
+mod extract;
+mod accept;
+mod page_token;
+mod problem;
+mod request_id;
+pub mod wire;
+
+pub use router::{MAX_BODY_BYTES, router};
+pub use server::serve;

@@ -4,10 +4,25 @@
 //! whole footer for one bad bound, and reserves memory by claimed counts. In reading order: where the footer is
 //! ([`footer_range`]), what it says ([`Footer::parse`]), its schema as one for a table ([`infer_schema`]), and its
 //! statistics as those of a table's columns ([`match_columns`]).
+//!
+//! ```
+//! use prunus_catalog::collect::{Footer, FooterError, footer_range, metadata_within};
+//!
+//! /// How many rows a Parquet file has that is in memory whole.
+//! fn row_count(file: &[u8]) -> Result<u64, FooterError> {
+//!     let size_bytes = file.len() as u64;
+//!     let range = footer_range(file, size_bytes)?;
+//!     let metadata = metadata_within(file, size_bytes, &range).unwrap_or_default();
+//!     Ok(Footer::parse(metadata)?.row_count())
+//! }
+//! assert!(matches!(row_count(b"id,name\n1,Alice\n"), Err(FooterError::NotParquet { .. })));
+//! ```
 
 mod annotation;
 mod bound_value;
+mod chunk_statistics;
 mod column_fault;
+mod column_lookup;
 mod column_matching;
 mod file_schema;
 mod footer;

@@ -144,6 +144,8 @@ impl From<prunus_manifest::Error> for Error {
             Store::SnapshotNotFound { snapshot_id, .. } => {
                 Self::NotFound { what: "snapshot", name: snapshot_id.to_string() }
             }
+            // The table was dropped between two steps of a plan.
+            Store::FileNotFound(file_id) => Self::NotFound { what: "file", name: file_id.to_string() },
             Store::SchemaMoved { .. } => Self::SchemaMoved,
             Store::Conflict { current_snapshot, conflicts } => Self::Conflict { current_snapshot, conflicts },
             Store::RowSumsDiffer { added, removed } => Self::invalid(

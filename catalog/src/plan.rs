@@ -35,6 +35,8 @@ pub enum SnapshotRef {
     /// The newest that was committed at or before this time, in milliseconds since 1970-01-01T00:00Z; names bind to its
     /// schema.
     AsOf(i64),
+    /// What an earlier page of the same answer was made from, so that all its pages agree.
+    Pinned(SnapshotId, SchemaId),
 }
 
 impl SnapshotRef {
@@ -43,6 +45,11 @@ impl SnapshotRef {
         match self {
             Self::Current => Ok((table.current_snapshot, table.schema_id)),
             Self::Id(SnapshotId::EMPTY) => Ok((SnapshotId::EMPTY, table.schema_id)),
+            Self::Pinned(SnapshotId::EMPTY, schema_id) => Ok((SnapshotId::EMPTY, schema_id)),
+            Self::Pinned(snapshot_id, schema_id) => {
+                tx.load_snapshot(table.table_id, snapshot_id)?;
+                Ok((snapshot_id, schema_id))
+            }
             Self::Id(snapshot_id) => {
                 let snapshot = tx.load_snapshot(table.table_id, snapshot_id)?;
                 Ok((snapshot_id, snapshot.schema_id))

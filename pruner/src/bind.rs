@@ -342,3 +342,119 @@ impl Endpoint {
         self.low == self.high
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns() -> Vec<Column> {
+        let column = |id, path: &[&str], column_type: Option<&str>| Column {
+            id: FieldId(id),
+            path: path.iter().map(|part| (*part).to_owned()).collect(),
+            column_type: column_type.map(|name| name.parse().unwrap()),
+        };
+        vec![
+            column(1, &["price"], Some("decimal(9,2)")),
+            column(2, &["Name"], Some("string")),
+            column(3, &["ID"], Some("int32")),
+            column(4, &["id"], Some("int64")),
+            column(5, &["address"], None),
+            column(6, &["address", "city"], Some("string")),
+            column(7, &["address.city"], Some("int8")),
+            column(8, &["ratio"], Some("float32")),
+            column(9, &["raw"], Some("binary")),
+            column(10, &["flag"], Some("boolean")),
+        ]
+    }
+
+    fn bind(text: &str) -> Result<String, Vec<String>> {
+        let predicate = Predicate::parse_sql(text).unwrap();
+        BoundPredicate::bind(&predicate, &columns(), &BindOptions::default())
+            .map(|bound| bound.to_string())
+            .map_err(|faults| faults.iter().map(ToString::to_string).collect())
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(bind(text).as_deref(), Ok(expected), "{text}");
+    }
+
+    #[track_caller]
+    fn check_faults(text: &str, expected: &[&str]) {
+        assert_eq!(bind(text).map_err(|faults| faults.join("\n")), Err(expected.join("\n")), "{text}");
+    }
+
+    #[test]
+    fn a_bound_predicate_prints() {
+        check("price > 1.5 AND \"Name\" = 'x'", "#1 decimal(9,2) in (1.50, ..)\nAND #2 string in [x, x]");
+        check("price <= 1.005", "#1 decimal(9,2) in (.., 1.00~1.01]");
+        check("NOT (price IN (1, 2, 2.00, NULL))", "not(any(constant {null}, #1 decimal(9,2) in 2 values))");
+        check("ratio = 'NaN' OR ratio < 'NaN'", "any(#8 float32 = NaN, #8 float32 ordered against NaN)");
+        check("price > 1e9 OR flag", "any(#1 decimal(9,2) always false, #10 boolean in [true, true])");
+        check("(price IS NULL) IS NOT TRUE", "is {false, null}(#1 decimal(9,2) is null)");
+        check("lower(\"Name\") = 'x'", "unknown(there is no rule for `lower(\"Name\")`)");
+    }
+
+    #[test]
+    fn a_name_without_quotes_matches_whatever_its_case() {
+        check("PRICE = 1", "#1 decimal(9,2) in [1.00, 1.00]");
+        check("name = 'x'", "#2 string in [x, x]");
+        check("Address.CITY = 'x'", "#6 string in [x, x]");
+        check_faults("\"NAME\" = 'x'", &["unknown column `\"NAME\"`, did you mean `Name`?"]);
+    }
+
+    #[test]
+    fn a_name_to_the_letter_comes_first() {
+        check("id = 1", "#4 int64 in [1, 1]");
+        check("ID = 1", "#3 int32 in [1, 1]");
+        check("\"ID\" = 1", "#3 int32 in [1, 1]");
+        let ambiguous = "column `Id` is ambiguous: several columns have that name but for upper and lower case; \
+                         write it in double quotes";
+        check_faults("Id = 1", &[ambiguous]);
+    }
+
+    #[test]
+    fn a_dot_between_parts_is_not_a_dot_in_a_name() {
+        check("address.city = 'x'", "#6 string in [x, x]");
+        check("\"address.city\" = 1", "#7 int8 in [1, 1]");
+        check("address = 1", "unknown(no statistics are kept of the nested column `address`)");
+        check_faults("city = 'x'", &["unknown column `city`"]);
+    }
+
+    #[test]
+    fn a_misspelt_column_is_guessed() {
+        check_faults("prise > 1", &["unknown column `prise`, did you mean `price`?"]);
+        check_faults("quantity > 1", &["unknown column `quantity`"]);
+    }
+
+    #[test]
+    fn all_faults_are_reported_together() {
+        check_faults(
+            "prise > 1 AND price > 'x' AND name AND (f(zzz) = 1 OR flag = 1)",
+            &[
+                "unknown column `prise`, did you mean `price`?",
+                "column `price`: `x` is not a value of type decimal(9,2)",
+                "column `Name` is of type string, not boolean",
+                "unknown column `zzz`",
+                "column `flag`: 1 cannot be compared with a column of type boolean",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_text_against_binary_keeps_all() {
+        let reason = "engines read the text 'ab' against the binary column `raw` differently; write X'...'";
+        check("raw = 'ab'", &format!("unknown({reason})"));
+        check("raw = X'6162'", "#9 binary in [6162, 6162]");
+    }
+
+    #[test]
+    fn the_text_of_a_very_long_conjunct_is_cut() {
+        let list: Vec<String> = (0..1000).map(|value| value.to_string()).collect();
+        let predicate = Predicate::parse_sql(&format!("price IN ({})", list.join(", "))).unwrap();
+        let bound = BoundPredicate::bind(&predicate, &columns(), &BindOptions::default()).unwrap();
+        let [conjunct] = bound.conjuncts.as_slice() else { panic!("one conjunct") };
+        assert!(conjunct.expression.ends_with(" ..."), "{}", conjunct.expression);
+        assert!(conjunct.expression.len() <= MAX_SHOWN_BYTES + 4);
+    }
+}

@@ -55,16 +55,10 @@ fn may_be(node: &Node, asked: OutcomeSet, zones: &ZoneMaps) -> Mask {
         Node::All(parts) => may_all_be(parts, asked, zones),
         // De Morgan: some part is true unless all are not.
         Node::Any(parts) => may_all_be_negated(parts, asked, zones),
-        Node::Is(inner, matching) => {
-            let mut inner_asked = OutcomeSet::NONE;
-            if asked.intersects(OutcomeSet::TRUE) {
-                inner_asked = inner_asked | *matching;
-            }
-            if asked.intersects(OutcomeSet::FALSE) {
-                inner_asked = inner_asked | matching.complement();
-            }
-            if inner_asked == OutcomeSet::NONE { Mask::none(len) } else { may_be(inner, inner_asked, zones) }
-        }
+        Node::Is(inner, matching) => match asked.before_is(*matching) {
+            OutcomeSet::NONE => Mask::none(len),
+            asked => may_be(inner, asked, zones),
+        },
         Node::Leaf(leaf) => match zones.column(leaf.column.id) {
             Some(column) => leaf_may_be(leaf, asked, column, len),
             None => Mask::all(len),
@@ -120,12 +114,6 @@ fn leaf_may_be(leaf: &Leaf, asked: OutcomeSet, column: &ColumnZones, len: usize)
         }
     }
     mask
-}
-
-/// Whether rows that are NaN could keep a container that its other rows do not: whether the test may hold of a NaN, or, as it
-/// may stand under a NOT, may fail where engines would not agree.
-pub(crate) fn nan_matters(leaf: &Leaf) -> bool {
-    leaf.on_nan != OutcomeSet::NONE && leaf.on_nan != OutcomeSet::FALSE
 }
 
 /// The containers in which some value may pass (`wanted`) or fail the test, if they hold values at all.

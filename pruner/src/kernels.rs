@@ -166,8 +166,8 @@ fn all_listed<T: Item>(values: &[T], min: T, max: T) -> bool {
 mod tests {
     use super::*;
 
-    fn end(value: i32, inclusive: bool) -> Option<End<i32>> {
-        Some(End { low: value, high: value, inclusive })
+    fn end(value: i32, inclusive: bool) -> End<i32> {
+        End { low: value, high: value, inclusive }
     }
 
     fn check(test: &ValueTest<i32>, min: Option<i32>, max: Option<i32>, expected: (bool, bool)) {
@@ -181,25 +181,25 @@ mod tests {
 
     #[test]
     fn an_upper_end_is_held_against_both_bounds() {
-        let below = ValueTest::Range { lower: None, upper: end(5, false) };
+        let below = ValueTest::Range { lower: None, upper: Some(end(5, false)) };
         check(&below, Some(5), Some(9), (false, true));
         check(&below, Some(4), Some(5), (true, true));
         check(&below, Some(1), Some(4), (true, false));
         check(&below, None, Some(4), (true, false));
         check(&below, Some(5), None, (false, true));
         check(&below, None, None, (true, true));
-        let up_to = ValueTest::Range { lower: None, upper: end(5, true) };
+        let up_to = ValueTest::Range { lower: None, upper: Some(end(5, true)) };
         check(&up_to, Some(5), Some(5), (true, false));
         check(&up_to, Some(6), None, (false, true));
     }
 
     #[test]
     fn a_lower_end_is_held_against_both_bounds() {
-        let above = ValueTest::Range { lower: end(5, false), upper: None };
+        let above = ValueTest::Range { lower: Some(end(5, false)), upper: None };
         check(&above, Some(1), Some(5), (false, true));
         check(&above, Some(5), Some(6), (true, true));
         check(&above, Some(6), Some(9), (true, false));
-        let from = ValueTest::Range { lower: end(5, true), upper: None };
+        let from = ValueTest::Range { lower: Some(end(5, true)), upper: None };
         check(&from, Some(5), None, (true, false));
         check(&from, None, Some(4), (false, true));
     }

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::evaluate::nan_matters;
 use crate::mask::Mask;
-use crate::program::{Conjunct, Test};
+use crate::outcome::OutcomeSet;
+use crate::program::{Conjunct, Leaf, Node, Test};
 use crate::zone_maps::ZoneMaps;
 
 /// What stood in a conjunct's way in the containers that were kept.
@@ -23,7 +23,7 @@ impl Obstacles {
     pub fn of(conjunct: &Conjunct, zones: &ZoneMaps, kept: &Mask) -> Self {
         let mut without_statistics = Mask::none(kept.len());
         let mut nan_count_unknown = Mask::none(kept.len());
-        for leaf in conjunct.node.leaves() {
+        for (leaf, asked) in leaves(&conjunct.node) {
             let Some(column) = zones.column(leaf.column.id) else {
                 without_statistics = Mask::all(kept.len());
                 continue;
@@ -34,7 +34,7 @@ impl Obstacles {
                 _ => column.min_known.clone().and(&column.max_known).complement().and(&column.may_have_value),
             };
             without_statistics = without_statistics.or(&lacking);
-            if nan_matters(leaf) {
+            if leaf.on_nan.intersects(asked) {
                 nan_count_unknown = nan_count_unknown.or(&column.nan_count_known.clone().complement());
             }
         }
@@ -61,6 +61,26 @@ impl Obstacles {
     }
 }
 
+/// The tests of a conjunct, each with the outcomes that could make the conjunct true.
+fn leaves(node: &Node) -> Vec<(&Leaf, OutcomeSet)> {
+    let mut leaves = Vec::new();
+    let mut open = vec![(node, OutcomeSet::TRUE)];
+    while let Some((node, asked)) = open.pop() {
+        match node {
+            Node::Leaf(leaf) => leaves.push((leaf, asked)),
+            Node::Not(inner) => open.push((inner, asked.negated())),
+            Node::Is(inner, matching) => open.push((inner, asked.before_is(*matching))),
+            // Null is null in one part, and any outcome in another that does not settle the whole.
+            Node::All(parts) | Node::Any(parts) => {
+                let asked = if asked.intersects(OutcomeSet::NULL) { OutcomeSet::ANY } else { asked };
+                open.extend(parts.iter().map(|part| (part, asked)));
+            }
+            Node::Constant(_) | Node::Unknown => {}
+        }
+    }
+    leaves
+}
+
 /// A sentence for people, whose containers are files.
 impl fmt::Display for Obstacles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,5 +93,84 @@ impl fmt::Display for Obstacles {
             reasons.push(format!("NaN count unknown in {} files", self.nan_count_unknown));
         }
         f.write_str(&reasons.join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, BooleanArray, Float64Array, UInt64Array};
+    use prunus_statistics::{FieldId, PhysicalType};
+
+    use super::*;
+    use crate::{BindOptions, BoundPredicate, Column, ColumnZones, Predicate, PruningProgram, ZoneColumns};
+
+    /// A float column `x` in five files: all is known, no max, no NaN count, no null count, all rows are null.
+    fn zones() -> ZoneMaps {
+        let min: ArrayRef = Arc::new(Float64Array::from(vec![Some(1.0), Some(1.0), Some(1.0), Some(1.0), None]));
+        let max: ArrayRef = Arc::new(Float64Array::from(vec![Some(9.0), None, Some(9.0), Some(9.0), None]));
+        let columns = ZoneColumns {
+            min: &min,
+            max: &max,
+            null_count: &UInt64Array::from(vec![Some(0), Some(0), Some(0), None, Some(10)]),
+            nan_count: &UInt64Array::from(vec![Some(0), Some(0), None, Some(0), Some(0)]),
+            valueless: &BooleanArray::from(vec![false, false, false, false, true]),
+        };
+        let mut zones = ZoneMaps::new(&UInt64Array::from(vec![10; 5]));
+        zones.insert(FieldId(1), ColumnZones::new(PhysicalType::Float64, &columns).unwrap()).unwrap();
+        zones
+    }
+
+    fn obstacles(text: &str, kept: &Mask) -> Obstacles {
+        let column = |id, name: &str| Column {
+            id: FieldId(id),
+            path: vec![name.to_owned()],
+            column_type: Some(prunus_statistics::PrimitiveType::Float64),
+        };
+        let predicate = Predicate::parse_sql(text).unwrap();
+        let columns = [column(1, "x"), column(2, "without_zones")];
+        let bound = BoundPredicate::bind(&predicate, &columns, &BindOptions::default()).unwrap();
+        let program = PruningProgram::compile(bound);
+        let none = Obstacles::default();
+        program.conjuncts().iter().fold(none, |sum, conjunct| sum.plus(Obstacles::of(conjunct, &zones(), kept)))
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(obstacles(text, &Mask::all(5)).to_string(), expected, "{text}");
+    }
+
+    #[test]
+    fn what_a_test_reads_and_does_not_find_is_counted() {
+        check("x > 5", "no bounds or counts in 1 files; NaN count unknown in 1 files");
+        check("x IN (5)", "no bounds or counts in 1 files");
+        check("x IS NULL", "no bounds or counts in 1 files");
+        check("without_zones IS NULL", "no bounds or counts in 5 files");
+        check("TRUE", "");
+    }
+
+    #[test]
+    fn a_nan_count_is_missed_only_where_a_nan_could_pass() {
+        check("x BETWEEN 1 AND 5", "no bounds or counts in 1 files");
+        check("x = 5", "no bounds or counts in 1 files");
+        check("x = 'NaN'", "NaN count unknown in 1 files");
+        check("x <> 5", "no bounds or counts in 1 files; NaN count unknown in 1 files");
+        check("x NOT IN (5)", "no bounds or counts in 1 files; NaN count unknown in 1 files");
+        check("NOT (x <> 5)", "no bounds or counts in 1 files");
+        check("(x = 5) IS NOT TRUE", "no bounds or counts in 1 files; NaN count unknown in 1 files");
+    }
+
+    #[test]
+    fn only_files_that_were_kept_count() {
+        let kept = Mask::from_fn(5, |index| index != 2);
+        assert_eq!(obstacles("x > 5", &kept).to_string(), "no bounds or counts in 1 files");
+        assert!(obstacles("x > 5", &Mask::none(5)).is_none());
+    }
+
+    #[test]
+    fn what_has_no_rule_is_named() {
+        let expected = "there is no rule for `lower(x)`; no bounds or counts in 1 files; NaN count unknown in 1 files";
+        check("lower(x) = 'a' OR x > 5", expected);
     }
 }

@@ -30,6 +30,19 @@ impl OutcomeSet {
         Self(self.0 & 4 | (self.0 & 1) << 1 | (self.0 & 2) >> 1)
     }
 
+    /// The outcomes of p that make `p IS one of matching` have an outcome in this set.
+    #[must_use]
+    pub(crate) fn before_is(self, matching: Self) -> Self {
+        let mut before = Self::NONE;
+        if self.intersects(Self::TRUE) {
+            before = before | matching;
+        }
+        if self.intersects(Self::FALSE) {
+            before = before | matching.complement();
+        }
+        before
+    }
+
     /// The outcomes that are not in the set.
     #[must_use]
     pub(crate) const fn complement(self) -> Self {
@@ -65,5 +78,14 @@ mod tests {
         assert_eq!(OutcomeSet::ANY.negated(), OutcomeSet::ANY);
         assert_eq!(OutcomeSet::NULL.complement(), OutcomeSet::TRUE | OutcomeSet::FALSE);
         assert_eq!((OutcomeSet::TRUE | OutcomeSet::NULL).to_string(), "{true, null}");
+    }
+
+    #[test]
+    fn is_asks_for_what_it_matches_or_for_the_rest() {
+        let not_true = OutcomeSet::TRUE.complement();
+        assert_eq!(OutcomeSet::TRUE.before_is(not_true), not_true);
+        assert_eq!(OutcomeSet::FALSE.before_is(not_true), OutcomeSet::TRUE);
+        assert_eq!(OutcomeSet::NULL.before_is(not_true), OutcomeSet::NONE);
+        assert_eq!(OutcomeSet::ANY.before_is(not_true), OutcomeSet::ANY);
     }
 }

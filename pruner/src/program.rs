@@ -311,3 +311,71 @@ impl<T: fmt::Debug> ValueTest<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BindOptions, Column, Predicate};
+
+    fn compile(text: &str) -> PruningProgram {
+        let types = ["int32", "int64", "uint64", "float64", "decimal(30,4)", "string", "boolean"];
+        let columns: Vec<Column> = (1..)
+            .zip(types)
+            .map(|(id, column_type)| Column {
+                id: FieldId(id),
+                path: vec![format!("c{id}")],
+                column_type: Some(column_type.parse().unwrap()),
+            })
+            .collect();
+        let predicate = Predicate::parse_sql(text).unwrap();
+        PruningProgram::compile(BoundPredicate::bind(&predicate, &columns, &BindOptions::default()).unwrap())
+    }
+
+    #[test]
+    fn a_program_prints_cheapest_first() {
+        let program = compile(
+            "c6 = 'x' AND c1 IN (1, 2, 3) AND (c2 > 5 OR c5 <= 1) AND c4 BETWEEN 0 AND 2 AND c6 IS NOT NULL AND c3 < 7",
+        );
+        assert_eq!(
+            program.to_string(),
+            "\
+4: not(#6 is null)
+3: all(#4 float64 max >= 0.0, float64 min <= 2.0)
+5: #3 uint64 min < 7
+2: any(#2 int64 max > 5, #5 int128 min <= 10000)
+1: #1 int32 one of 3 values
+0: #6 bytes max >= [120], bytes min <= [120]
+"
+        );
+    }
+
+    #[test]
+    fn what_cannot_prune_says_why() {
+        let program = compile("lower(c6) = 'x' AND (c1 = 1 OR c1 = c2)");
+        let reasons: Vec<Option<&str>> =
+            program.conjuncts().iter().map(|conjunct| conjunct.unsupported.as_deref()).collect();
+        let two_columns = "there is no rule for comparing the columns `c1` and `c2`";
+        assert_eq!(reasons, [Some("there is no rule for `lower(c6)`"), Some(two_columns)]);
+        assert_eq!(
+            program.to_string(),
+            "\
+0: unknown (there is no rule for `lower(c6)`)
+1: any(#1 int32 max >= 1, int32 min <= 1, unknown) (there is no rule for comparing the columns `c1` and `c2`)
+"
+        );
+    }
+
+    #[test]
+    fn a_program_names_each_column_once() {
+        let program = compile("c1 = 1 AND (c1 IN (2) OR NOT c7) AND lower(c6) = 'x'");
+        let columns: Vec<i32> = program.columns().into_iter().map(|(id, _)| id.0).collect();
+        assert_eq!(columns, [1, 7]);
+    }
+
+    #[test]
+    fn a_literal_that_the_physical_type_cannot_hold_keeps_all() {
+        let lower = Some(Endpoint { low: Value::Integer(0), high: Value::Integer(1 << 40), inclusive: true });
+        let test = BoundTest::Range { lower, upper: None };
+        assert!(value_test::<i32>(test, narrow).is_none());
+    }
+}

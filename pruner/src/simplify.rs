@@ -94,3 +94,76 @@ fn excludes_all(lower: Option<&Endpoint>, upper: Option<&Endpoint>) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use prunus_statistics::FieldId;
+
+    use crate::{BindOptions, BoundPredicate, Column, NanOrder, Predicate, PruningProgram};
+
+    fn bind(text: &str, nan_order: NanOrder) -> BoundPredicate {
+        let column = |id, name: &str, column_type: &str| Column {
+            id: FieldId(id),
+            path: vec![name.to_owned()],
+            column_type: Some(column_type.parse().unwrap()),
+        };
+        let columns = [column(1, "x", "int32"), column(2, "y", "float32"), column(3, "s", "string")];
+        let options = BindOptions { nan_order, ..BindOptions::default() };
+        BoundPredicate::bind(&Predicate::parse_sql(text).unwrap(), &columns, &options).unwrap()
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(bind(text, NanOrder::Any).to_string(), expected, "{text}");
+    }
+
+    #[test]
+    fn ranges_of_one_column_become_one() {
+        check("x >= 1 AND s = 'a' AND x < 9", "#1 int32 in [1, 9)\nAND #3 string in [a, a]");
+        check("x > 1 AND x >= 1 AND x > 0", "#1 int32 in (1, ..)");
+        check("x <= 5 AND x < 7 AND x <= 6", "#1 int32 in (.., 5]");
+        check("x BETWEEN 1 AND 9 AND x = 4", "#1 int32 in [4, 4]");
+        check("x > 1 OR x < 9 AND x > 3", "any(#1 int32 in (1, ..), all(#1 int32 in (3, 9)))");
+    }
+
+    #[test]
+    fn ranges_that_exclude_each_other_are_false_on_values() {
+        for text in ["x > 5 AND x < 3", "x = 5 AND x = 6", "x > 5 AND x <= 5", "x < 5 AND x BETWEEN 5 AND 9"] {
+            check(text, "#1 int32 always false");
+        }
+        check("s > 'b' AND s < 'a'", "#3 string always false");
+        check("y > 0 AND y < -0.0", "#2 float32 always false");
+    }
+
+    #[test]
+    fn what_engines_take_for_different_values_is_not_merged() {
+        check("y > 0.1 AND y > 0", "#2 float32 in (0.099999994~0.1, ..)\nAND #2 float32 in (0.0, ..)");
+        check("y > 0.1 AND y < 0.1", "#2 float32 in (0.099999994~0.1, 0.099999994~0.1)");
+    }
+
+    #[test]
+    fn other_tests_and_other_columns_are_not_merged() {
+        check("x > 1 AND y < 9", "#1 int32 in (1, ..)\nAND #2 float32 in (.., 9.0)");
+        check("x > 1 AND x IN (2, 3)", "#1 int32 in (1, ..)\nAND #1 int32 in 2 values");
+        check("x > 1 AND NOT (x > 5)", "#1 int32 in (1, ..)\nAND not(#1 int32 in (5, ..))");
+    }
+
+    #[test]
+    fn the_texts_of_merged_conjuncts_are_joined() {
+        let program = PruningProgram::compile(bind("x >= 1 AND s = 'a' AND x < 9", NanOrder::Any));
+        let texts: Vec<&str> = program.conjuncts().iter().map(|conjunct| conjunct.expression.as_str()).collect();
+        assert_eq!(texts, ["x >= 1 AND x < 9", "s = 'a'"]);
+    }
+
+    #[test]
+    fn a_nan_fails_a_range_of_two_sides_in_every_order() {
+        use crate::outcome::OutcomeSet;
+        for nan_order in [NanOrder::Any, NanOrder::Greatest, NanOrder::Ieee] {
+            for text in ["y > 1 AND y < 9", "y > 9 AND y < 1"] {
+                let conjuncts = bind(text, nan_order).into_conjuncts();
+                let leaf = super::as_leaf(&conjuncts[0].node).unwrap();
+                assert_eq!(leaf.on_nan, OutcomeSet::FALSE, "{text}");
+            }
+        }
+    }
+}

@@ -1,4 +1,10 @@
 //! That pruning prunes: what the rules say can be proven is proven. The expected verdicts are those of the rules.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "the helpers of tests are tests, too, but clippy does not see it"
+)]
 
 use prunus_pruner::{BindOptions, BoundPredicate, Column, NanOrder, Predicate, PruningProgram, Verdict};
 use prunus_statistics::{

@@ -116,7 +116,7 @@ pub(crate) fn write_date(f: &mut fmt::Formatter<'_>, days: i128) -> fmt::Result 
     if (0..=9999).contains(&year) {
         write!(f, "{year:04}-{month:02}-{day:02}")
     } else {
-        write!(f, "{year:+05}-{month:02}-{day:02}")
+        write!(f, "{year:+07}-{month:02}-{day:02}")
     }
 }
 
@@ -168,7 +168,9 @@ mod tests {
 
     #[test]
     fn dates_print_as_they_are_read() {
-        for text in ["1970-01-01", "2024-02-29", "1900-03-01", "0001-01-01", "9999-12-31", "1969-12-31"] {
+        for text in
+            ["1970-01-01", "2024-02-29", "1900-03-01", "0001-01-01", "9999-12-31", "1969-12-31", "-000001-12-31"]
+        {
             assert_eq!(Date(parse_date(text).unwrap().into()).to_string(), text);
         }
         assert_eq!(parse_date("1970-01-02"), Some(1));
@@ -178,8 +180,8 @@ mod tests {
 
     #[test]
     fn days_far_from_now_print_too() {
-        assert_eq!(Date(-719_529).to_string(), "-0001-12-31");
-        assert_eq!(Date(2_932_897).to_string(), "+10000-01-01");
+        assert_eq!(Date(-719_529).to_string(), "-000001-12-31");
+        assert_eq!(Date(2_932_897).to_string(), "+010000-01-01");
         assert!(Date(i64::MAX.into()).to_string().starts_with('+'));
     }
 

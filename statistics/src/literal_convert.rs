@@ -323,7 +323,14 @@ mod tests {
                 "{literal} against {column_type}: {result:?}"
             );
         }
-        for (literal, column_type) in [("x", "int8"), ("1.5", "int8"), ("300", "int8"), ("2024-13-01", "date"), ("yes", "boolean"), ("12", "uuid")] {
+        for (literal, column_type) in [
+            ("x", "int8"),
+            ("1.5", "int8"),
+            ("300", "int8"),
+            ("2024-13-01", "date"),
+            ("yes", "boolean"),
+            ("12", "uuid"),
+        ] {
             let result = text(literal).convert(column_type.parse().unwrap(), &SessionZone::Unknown);
             assert!(
                 matches!(result, Err(LiteralError::Malformed { .. })),

@@ -67,10 +67,8 @@ fn defect_of(bound: &Bound, column_type: PrimitiveType) -> Option<Defect> {
 
 /// Whether the bounds exclude every value; an estimate excludes none.
 fn inverted(statistics: &ColumnStatistics) -> bool {
-    match (&statistics.min, &statistics.max) {
-        (Some(Bound { precision: Precision::Estimate, .. }), _) | (_, Some(Bound { precision: Precision::Estimate, .. })) => {
-            false
-        }
+    let trusted = |side: &Option<Bound>| side.clone().filter(|bound| bound.precision != Precision::Estimate);
+    match (trusted(&statistics.min), trusted(&statistics.max)) {
         (Some(min), Some(max)) => min.value.compare(&max.value) == Some(Ordering::Greater),
         _ => false,
     }

@@ -245,7 +245,7 @@ fn from_hex(digits: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_real_footer_cut_anywhere_is_an_error() {
+fn a_real_footer_that_is_cut_is_an_error() {
     let Some(folder) = corpus_folder() else { return };
     for file in corpus(&folder) {
         let bytes = std::fs::read(folder.join(file["file"].as_str().unwrap())).unwrap();
@@ -254,7 +254,7 @@ fn a_real_footer_cut_anywhere_is_an_error() {
             continue;
         }
         // What follows the struct (a signature) may be missing, so the last bytes may be cut off unnoticed.
-        let step = (metadata.len() / 2000).max(1);
+        let step = (metadata.len() / 500).max(1);
         for cut in (0..metadata.len() - 28).step_by(step) {
             assert!(Footer::parse(&metadata[..cut]).is_err(), "{} cut at {cut}", file["file"]);
         }
@@ -262,12 +262,12 @@ fn a_real_footer_cut_anywhere_is_an_error() {
 }
 
 #[test]
-fn a_real_footer_with_any_byte_changed_is_read_or_refused() {
+fn a_real_footer_with_a_changed_byte_is_read_or_refused() {
     let Some(folder) = corpus_folder() else { return };
     for file in corpus(&folder) {
         let bytes = std::fs::read(folder.join(file["file"].as_str().unwrap())).unwrap();
         let Ok(metadata) = metadata_of(&bytes) else { continue };
-        let step = (metadata.len() / 500).max(1);
+        let step = (metadata.len() / 200).max(1);
         for index in (0..metadata.len()).step_by(step) {
             let mut changed = metadata.clone();
             changed[index] ^= 0x55;

@@ -16,16 +16,8 @@ pub struct Footer<'a> {
     writer: Writer<'a>,
     schema: FileSchema<'a>,
     column_orders: Vec<ColumnOrder>,
-    chunks: Vec<Chunk<'a>>,
+    chunks: Vec<RawChunk<'a>>,
     counts_trusted: bool,
-}
-
-/// One column of one row group.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Chunk<'a> {
-    /// How many values it has, nulls counted. `None`: its metadata is encrypted.
-    pub(super) num_values: Option<u64>,
-    pub(super) statistics: RawStatistics<'a>,
 }
 
 impl<'a> Footer<'a> {
@@ -37,15 +29,15 @@ impl<'a> Footer<'a> {
         let raw = RawFooter::read(metadata).map_err(|(reading, cause)| FooterError::Damaged { reading, cause })?;
         let schema = FileSchema::build(&raw.schema)?;
         let row_count = agreed_row_count(raw.num_rows, &raw.row_groups)?;
-        let chunks = checked_chunks(&raw, &schema.leaves)?;
-        let counts_trusted = counts_possible(&chunks, &schema.leaves);
+        check_chunks(&raw, &schema.leaves)?;
+        let counts_trusted = counts_are_possible(&raw.chunks, &schema.leaves);
         Ok(Self {
             row_count,
             row_group_count: raw.row_groups.len(),
             writer: Writer::parse(raw.created_by),
             schema,
             column_orders: raw.column_orders,
-            chunks,
+            chunks: raw.chunks,
             counts_trusted,
         })
     }
@@ -84,7 +76,7 @@ impl<'a> Footer<'a> {
     }
 
     /// The chunks of a leaf, one for each row group.
-    pub(super) fn chunks_of(&self, leaf: usize) -> impl Iterator<Item = &Chunk<'a>> {
+    pub(super) fn chunks_of(&self, leaf: usize) -> impl Iterator<Item = &RawChunk<'a>> {
         self.chunks.iter().skip(leaf).step_by(self.schema.leaves.len().max(1))
     }
 
@@ -111,8 +103,7 @@ fn agreed_row_count(num_rows: i64, row_groups: &[RawRowGroup]) -> Result<u64, Fo
     }
 }
 
-fn checked_chunks<'a>(raw: &RawFooter<'a>, leaves: &[FileLeaf]) -> Result<Vec<Chunk<'a>>, FooterError> {
-    let mut checked = Vec::with_capacity(raw.chunks.len());
+fn check_chunks(raw: &RawFooter<'_>, leaves: &[FileLeaf]) -> Result<(), FooterError> {
     let mut chunks = raw.chunks.iter();
     for (index, row_group) in raw.row_groups.iter().enumerate() {
         if row_group.chunks != leaves.len() {
@@ -121,10 +112,10 @@ fn checked_chunks<'a>(raw: &RawFooter<'a>, leaves: &[FileLeaf]) -> Result<Vec<Ch
         let rows = count("the row count of a row group", row_group.num_rows)?;
         // The leaves come first: a zip that ends because of them has taken nothing from the chunks.
         for (leaf, chunk) in leaves.iter().zip(chunks.by_ref()) {
-            checked.push(checked_chunk(chunk, leaf, RowGroup { index, rows })?);
+            check_chunk(chunk, leaf, RowGroup { index, rows })?;
         }
     }
-    Ok(checked)
+    Ok(())
 }
 
 #[derive(Clone, Copy)]
@@ -133,38 +124,35 @@ struct RowGroup {
     rows: u64,
 }
 
-fn checked_chunk<'a>(chunk: &RawChunk<'a>, leaf: &FileLeaf, row_group: RowGroup) -> Result<Chunk<'a>, FooterError> {
+fn check_chunk(chunk: &RawChunk<'_>, leaf: &FileLeaf, row_group: RowGroup) -> Result<(), FooterError> {
+    let RowGroup { index, rows } = row_group;
     let column = || leaf.dotted_path();
     if let Some(path) = chunk.file_path.filter(|path| !path.is_empty()) {
         let file = String::from_utf8_lossy(path).into_owned();
         return Err(FooterError::ChunkInOtherFile { column: column(), file });
     }
     let Some(metadata) = &chunk.metadata else {
-        if chunk.encrypted {
-            return Ok(Chunk { num_values: None, statistics: RawStatistics::default() });
-        }
-        return Err(FooterError::ChunkWithoutMetadata { column: column(), row_group: row_group.index });
+        let without = FooterError::ChunkWithoutMetadata { column: column(), row_group: index };
+        return if chunk.encrypted { Ok(()) } else { Err(without) };
     };
     let of_leaf = metadata
         .is_of(&leaf.path)
         .map_err(|cause| FooterError::Damaged { reading: "the path of a column chunk", cause })?;
     if !of_leaf || metadata.physical_type != leaf.stored.code() {
-        return Err(FooterError::ChunkOfOtherColumn { column: column(), row_group: row_group.index });
+        return Err(FooterError::ChunkOfOtherColumn { column: column(), row_group: index });
     }
     let values = count("the value count of a column chunk", metadata.num_values)?;
-    if !leaf.repeated && values != row_group.rows {
-        let RowGroup { index, rows } = row_group;
+    if !leaf.repeated && values != rows {
         return Err(FooterError::InconsistentValues { column: column(), row_group: index, values, rows });
     }
-    let statistics = if chunk.encrypted { RawStatistics::default() } else { metadata.statistics };
-    Ok(Chunk { num_values: Some(values), statistics })
+    Ok(())
 }
 
 /// Whether the counts of nulls and NaNs of all columns that have a value per row could be true.
-fn counts_possible(chunks: &[Chunk<'_>], leaves: &[FileLeaf]) -> bool {
+fn counts_are_possible(chunks: &[RawChunk<'_>], leaves: &[FileLeaf]) -> bool {
     leaves.iter().cycle().zip(chunks).filter(|(leaf, _)| !leaf.repeated).all(|(leaf, chunk)| {
-        let Some(values) = chunk.num_values else { return true };
-        let RawStatistics { null_count, nan_count, .. } = chunk.statistics;
+        let Some(values) = chunk.value_count() else { return true };
+        let RawStatistics { null_count, nan_count, .. } = chunk.statistics();
         let nulls_max = if leaf.nullable { values } else { 0 };
         let within =
             |count: Option<i64>, max| count.is_none_or(|count| u64::try_from(count).is_ok_and(|count| count <= max));
@@ -366,9 +354,17 @@ mod tests {
 
     #[test]
     fn paths_that_multiply_a_long_name_are_refused() {
-        let mut elements = vec![TestElement::group(&"n".repeat(1 << 20), Some(100))];
-        elements.extend((0..100).map(|_| TestElement::leaf("x", INT32)));
-        assert_eq!(tree_fault(1, elements), SchemaTreeFault::PathsTooLong);
+        use super::super::file_schema::MAX_PATH_BYTES;
+        const LEAVES: usize = 64;
+        let file = |name_bytes: usize| {
+            let mut elements = vec![TestElement::group(&"n".repeat(name_bytes), i32::try_from(LEAVES).ok())];
+            elements.resize(1 + LEAVES, TestElement::leaf("", INT32));
+            TestFooter::new(1, elements)
+        };
+        let longest = MAX_PATH_BYTES / LEAVES - 2 * size_of::<String>();
+        assert!(Footer::parse(&file(longest).encode()).is_ok());
+        let error_beyond = FooterError::SchemaTree { fault: SchemaTreeFault::PathsTooLong };
+        assert_eq!(error(&file(longest + 1)), error_beyond);
     }
 
     #[test]

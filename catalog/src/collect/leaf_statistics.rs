@@ -11,11 +11,11 @@ use prunus_statistics::{
     Bound, ColumnStatistics, Count, Precision, PrimitiveType, Provenance, Value, cut_to_limit, normalise,
 };
 
-use super::bound_value::decode_bound;
+use super::chunk_statistics::{ChunkStatistics, Knowledge};
 use super::file_schema::FileLeaf;
-use super::footer::{Chunk, Footer};
+use super::footer::Footer;
 use super::leaf_type::StoredType;
-use super::raw_footer::{ColumnOrder, RawStatistics};
+use super::raw_footer::ColumnOrder;
 
 impl Footer<'_> {
     /// The statistics of a leaf, by its index in [`Footer::leaves`], in its own type and normalised. Where there is no such
@@ -50,103 +50,6 @@ impl Footer<'_> {
         };
         valid && leaf.ordered && self.writer().is_trusted_with(leaf)
     }
-}
-
-/// Which of a leaf's statistics may be used at all.
-#[derive(Clone, Copy)]
-struct Knowledge {
-    bounds: bool,
-    counts: bool,
-}
-
-/// One row group's statistics of a leaf, without what cannot be true.
-struct ChunkStatistics {
-    min: Option<Value>,
-    max: Option<Value>,
-    null_count: Option<u64>,
-    nan_count: Option<u64>,
-    /// Whether no value that is neither null nor NaN is in the chunk.
-    valueless: bool,
-}
-
-impl ChunkStatistics {
-    fn of(chunk: &Chunk<'_>, leaf: &FileLeaf, usable: Knowledge) -> Self {
-        if chunk.num_values == Some(0) {
-            return Self { min: None, max: None, null_count: Some(0), nan_count: Some(0), valueless: true };
-        }
-        let raw = &chunk.statistics;
-        let bounds = if usable.bounds { chunk_bounds(raw, leaf) } else { ChunkBounds::default() };
-        let null_count = if usable.counts { null_count(chunk, leaf) } else { None };
-        let nan_count = if usable.counts { nan_count(chunk, null_count, &bounds) } else { None };
-        let all_null = null_count.is_some() && null_count == chunk.num_values;
-        let all_nan = nan_count > Some(0) && sum(null_count, nan_count) == chunk.num_values;
-        if all_null || all_nan {
-            let nan_count = if all_null { Some(0) } else { nan_count };
-            return Self { min: None, max: None, null_count, nan_count, valueless: true };
-        }
-        Self { min: bounds.min, max: bounds.max, null_count, nan_count, valueless: false }
-    }
-}
-
-/// The bounds of a chunk that could be read, and whether one of them is NaN.
-#[derive(Default)]
-struct ChunkBounds {
-    min: Option<Value>,
-    max: Option<Value>,
-    has_nan: bool,
-}
-
-/// A bound that is no value of the type casts doubt on the other too, and so do bounds the wrong way round; NaN only takes
-/// its own side.
-fn chunk_bounds(raw: &RawStatistics<'_>, leaf: &FileLeaf) -> ChunkBounds {
-    let decoded = |bytes: Option<&[u8]>| bytes.map(|bytes| decode_bound(bytes, leaf).ok_or(())).transpose();
-    let (Ok(min), Ok(max)) = (decoded(raw.min_value), decoded(raw.max_value)) else {
-        return ChunkBounds::default();
-    };
-    let has_nan = [&min, &max].into_iter().flatten().any(Value::is_nan);
-    let min = min.filter(|value| !value.is_nan()).map(|value| widened(value, -0.0));
-    let max = max.filter(|value| !value.is_nan()).map(|value| widened(value, 0.0));
-    let inverted = match (&min, &max) {
-        (Some(min), Some(max)) => min.compare(max) == Some(Ordering::Greater),
-        _ => false,
-    };
-    if inverted { ChunkBounds { has_nan, ..Default::default() } } else { ChunkBounds { min, max, has_nan } }
-}
-
-/// Zeros of either sign may hide behind one of the other.
-fn widened(value: Value, zero: f64) -> Value {
-    if value == Value::Float(0.0) { Value::Float(zero) } else { value }
-}
-
-/// How many rows are null. What the structure rules out needs no count; a count of all beside a value contradicts itself;
-/// where only nulls may be stored, readers disagree on what anything else means.
-fn null_count(chunk: &Chunk<'_>, leaf: &FileLeaf) -> Option<u64> {
-    let claimed = chunk.statistics.null_count.and_then(|count| u64::try_from(count).ok());
-    let all_null = claimed.is_some() && claimed == chunk.num_values;
-    if leaf.holds_only_nulls() {
-        return claimed.filter(|_| all_null);
-    }
-    if !leaf.nullable {
-        return Some(0);
-    }
-    claimed.filter(|_| !(all_null && holds_a_value(&chunk.statistics)))
-}
-
-/// Whether a bound is there that no writer would put in for a column without values: zeros and nothing are put in.
-fn holds_a_value(raw: &RawStatistics<'_>) -> bool {
-    [raw.min_value, raw.max_value, raw.deprecated_min, raw.deprecated_max]
-        .into_iter()
-        .flatten()
-        .any(|bytes| bytes.iter().any(|byte| *byte != 0))
-}
-
-/// How many rows are NaN, if that goes with the number of rows and with the bounds.
-fn nan_count(chunk: &Chunk<'_>, null_count: Option<u64>, bounds: &ChunkBounds) -> Option<u64> {
-    let nans = u64::try_from(chunk.statistics.nan_count?).ok()?;
-    let others = chunk.num_values?.checked_sub(null_count.unwrap_or(0))?.checked_sub(nans)?;
-    let is_bounded = bounds.min.is_some() || bounds.max.is_some();
-    let contradicted = if others == 0 { is_bounded && nans > 0 } else { bounds.has_nan };
-    (!contradicted).then_some(nans)
 }
 
 fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {

@@ -7,9 +7,12 @@ pub(super) fn same_when_folded(a: &str, b: &str) -> bool {
     if a.is_ascii() && b.is_ascii() { a.eq_ignore_ascii_case(b) } else { folded(a) == folded(b) }
 }
 
-/// Compatibility composition before and after, since changing case can take a text out of it; up, then down, so that letters
-/// with two small forms or a longer large form (final sigma, sharp s) meet.
-fn folded(name: &str) -> String {
+/// What all spellings of a name have in common. Compatibility composition before and after, since changing case can take a
+/// text out of it; up, then down, so that letters with two small forms or a longer large form (final sigma, sharp s) meet.
+pub(super) fn folded(name: &str) -> String {
+    if name.is_ascii() {
+        return name.to_ascii_lowercase();
+    }
     let composed: String = name.nfkc().collect();
     composed.to_uppercase().to_lowercase().nfkc().collect()
 }

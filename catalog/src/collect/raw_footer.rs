@@ -99,6 +99,18 @@ impl RawChunkMetadata<'_> {
     }
 }
 
+impl<'a> RawChunk<'a> {
+    /// How many values the chunk has, nulls counted; `None` if that is encrypted.
+    pub(super) fn value_count(&self) -> Option<u64> {
+        self.metadata.as_ref().and_then(|metadata| u64::try_from(metadata.num_values).ok())
+    }
+
+    /// Its statistics; those of an encrypted chunk are not in the footer, whatever is.
+    pub(super) fn statistics(&self) -> RawStatistics<'a> {
+        self.metadata.as_ref().filter(|_| !self.encrypted).map(|metadata| metadata.statistics).unwrap_or_default()
+    }
+}
+
 /// What was being read when it turned out to be damaged.
 pub(super) type Damage = (&'static str, ThriftError);
 
@@ -303,4 +315,58 @@ fn read_column_order(reader: &mut Reader<'_>, kind: Kind) -> Result<ColumnOrder,
         reader.skip(field.kind)
     })?;
     Ok(order.filter(|_| members == 1).unwrap_or(ColumnOrder::Unknown))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A footer with this many row groups, each with this many chunks that say nothing.
+    fn footer(row_groups: usize, chunks: usize) -> Vec<u8> {
+        let list = |field: u8, count: usize, items: &[u8]| {
+            let count = u32::try_from(count).unwrap();
+            let sizes = (0..5).map(|place| u8::try_from((count >> (7 * place)) & 0x7f).unwrap());
+            let sizes: Vec<u8> =
+                sizes.enumerate().map(|(place, bits)| if place < 4 { bits | 0x80 } else { bits }).collect();
+            [&[field, 0xfc][..], &sizes, items].concat()
+        };
+        let row_group = [list(0x19, chunks, &vec![0; chunks]), vec![0x26, 0x00, 0x00]].concat();
+        [vec![0x36, 0x00], list(0x19, row_groups, &row_group.repeat(row_groups)), vec![0x00]].concat()
+    }
+
+    fn check(bytes: &[u8], expected: Result<usize, ThriftError>) {
+        let read = RawFooter::read(bytes).map(|footer| footer.row_groups.len() + footer.chunks.len());
+        assert_eq!(read, expected.map_err(|error| ("the row groups", error)));
+    }
+
+    #[test]
+    fn more_row_groups_than_the_limit_are_refused() {
+        check(&footer(MAX_ROW_GROUPS, 0), Ok(MAX_ROW_GROUPS));
+        let error = ThriftError::TooMany { what: "row groups", max: MAX_ROW_GROUPS };
+        check(&footer(MAX_ROW_GROUPS + 1, 0), Err(error));
+    }
+
+    #[test]
+    fn more_column_chunks_than_the_limit_are_refused() {
+        check(&footer(10, MAX_COLUMN_CHUNKS / 10), Ok(MAX_COLUMN_CHUNKS + 10));
+        let error = ThriftError::TooMany { what: "column chunks", max: MAX_COLUMN_CHUNKS };
+        check(&footer(1, MAX_COLUMN_CHUNKS + 1), Err(error));
+    }
+
+    #[test]
+    fn a_footer_without_its_row_count_is_damaged() {
+        let missing = |field| Err(("the footer", ThriftError::MissingField(field)));
+        assert_eq!(RawFooter::read(&[0x00]).map(|footer| footer.num_rows), missing("num_rows"));
+    }
+
+    #[test]
+    fn a_column_order_from_the_future_is_unknown() {
+        use ColumnOrder::{Int96Timestamp, TotalFloat, Type, Unknown};
+        let mut orders = Vec::new();
+        for member in [&[0x1c, 0x00, 0x00][..], &[0x2c, 0x00, 0x00], &[0x3c, 0x00, 0x00], &[0x4c, 0x00, 0x00], &[0x00]]
+        {
+            orders.push(read_column_order(&mut Reader::new(member), Kind::Struct).unwrap());
+        }
+        assert_eq!(orders, [Type, TotalFloat, Int96Timestamp, Unknown, Unknown]);
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! A second net: these faults were found in files of released writers, and such a list can only grow. It is read leniently,
 //! and a version that cannot be read is taken as older than every fix. Writers whose faults cannot reach a bound here are
-//! not listed: deprecated fields and exactness flags are never used, and NaN bounds are dropped whoever wrote them.
+//! not listed: deprecated fields and exactness flags are never used, and a bound that is NaN is dropped whoever wrote it.
 
 use prunus_statistics::PrimitiveType;
 
@@ -33,11 +33,12 @@ struct Rule {
 }
 
 const RULES: [Rule; 12] = [
-    // PARQUET-251 and PARQUET-297: byte strings compared wrongly. (Cloudera's 1.5 had the fix; it wrote no column orders.)
-    rule("parquet-mr", Some([1, 8, 0]), is_bytes),
-    // Every order was the signed one.
+    // Every order was the signed one, and before 1.8 byte strings went wrong altogether (PARQUET-251, PARQUET-297).
     rule("parquet-mr", Some([1, 10, 0]), is_not_signed),
     rule("parquet-cpp", Some([1, 3, 0]), is_not_signed),
+    // It searched minimum and maximum pairwise: a value beside a NaN was lost, and no bound shows it (PARQUET-1225, which
+    // only cured NaNs at either end). Its successor, parquet-cpp-arrow, does not.
+    rule("parquet-cpp", None, is_float),
     // Unsigned integers compared as signed (0.20), decimals as bytes (1.12 to 1.33). Polars does not write its version.
     rule("Polars", Some([2, 1, 0]), |leaf| is_unsigned(leaf) || is_fixed_decimal(leaf)),
     rule("ClickHouse", Some([25, 8, 0]), is_fixed_decimal),
@@ -118,6 +119,10 @@ fn split_digits(text: &str) -> Option<(&str, &str)> {
 
 fn is_bytes(leaf: &FileLeaf) -> bool {
     matches!(leaf.stored, StoredType::ByteArray | StoredType::Fixed(_))
+}
+
+fn is_float(leaf: &FileLeaf) -> bool {
+    leaf.column_type.is_some_and(PrimitiveType::is_float)
 }
 
 fn is_unsigned(leaf: &FileLeaf) -> bool {
@@ -228,6 +233,15 @@ mod tests {
         check("parquet-go version latest", &unsigned, false);
         check("parquet-cpp version(..151-SNAPSHOT", &unsigned, false);
         check("parquet-cpp-arrow version 26.0.1", &unsigned, true);
+    }
+
+    #[test]
+    fn floats_of_parquet_cpp_are_not_trusted() {
+        let float = leaf(StoredType::Double, Annotation::Plain);
+        check("parquet-cpp version 1.3.2-SNAPSHOT", &float, false);
+        check("parquet-cpp version 1.5.1-SNAPSHOT", &float, false);
+        check("parquet-cpp-arrow version 3.0.0", &float, true);
+        check("parquet-cpp version 1.5.1-SNAPSHOT", &leaf(StoredType::Int64, Annotation::Plain), true);
     }
 
     #[test]

@@ -38,7 +38,7 @@ fn leaf(choices: &mut Choices, columns: &[Column]) -> Predicate {
     match choices.below(16) {
         0..=3 => comparison(choices, column),
         4 | 5 => {
-            let list = (0..1 + choices.below(4)).map(|_| item(choices, column_type)).collect();
+            let list = (0..=choices.below(4)).map(|_| item(choices, column_type)).collect();
             Predicate::In { expression: named(choices, column), list, negated: choices.once_in(2) }
         }
         6 | 7 => Predicate::Between {

@@ -130,79 +130,81 @@ pub(crate) fn rows(choices: &mut Choices, columns: &[Column]) -> Vec<Row> {
     rows
 }
 
-/// A literal that a column of this type may be compared with.
+/// A literal that a column of this type may be compared with: one of its values, or an odd one.
 pub(crate) fn literal(choices: &mut Choices, column_type: PrimitiveType) -> Literal {
     use PrimitiveType as T;
-    let palette = palette(column_type);
-    let value = choices.of(&palette).clone();
-    let odd = choices.once_in(3);
     let as_text = choices.once_in(5);
-    let number = |text: &str| {
-        if as_text { Literal::Text(text.to_owned()) } else { Literal::Number(Number::parse(text).unwrap()) }
-    };
-    match column_type {
-        T::Boolean if as_text => Literal::Text(value.display(column_type).to_string()),
-        T::Boolean => Literal::Boolean(value == Value::Boolean(true)),
-        T::Float16 | T::Float32 | T::Float64 if odd => {
-            let text = choices.text(&[
-                "0.1",
-                "NaN",
-                "Infinity",
-                "-inf",
-                "-nan",
-                "1e39",
-                "-1e400",
-                "1e-60",
-                "-1e-400",
-                "9007199254740993",
-            ]);
-            match Number::parse(text) {
-                Some(_) => number(text),
-                None => Literal::Text(text.to_owned()),
+    if let T::Date | T::Timestamp(_) | T::Timestamptz(_) = column_type {
+        return moment(choices, as_text);
+    }
+    if choices.once_in(3)
+        && let Some(odd) = odd_number(choices, column_type)
+    {
+        // An integer column takes no text that is no integer of its type.
+        return if column_type.is_integer() { number(odd, false) } else { number(odd, as_text) };
+    }
+    let value = choices.of(&palette(column_type)).clone();
+    let text = value.display(column_type).to_string();
+    match value {
+        Value::Bytes(_) if column_type == T::String => Literal::Text(text),
+        Value::Bytes(_) if column_type == T::Binary && as_text => Literal::Text("a".to_owned()),
+        Value::Bytes(bytes) => {
+            if as_text {
+                Literal::Text(text)
+            } else {
+                Literal::Bytes(bytes)
             }
         }
-        T::Float16 | T::Float32 | T::Float64 => match value {
-            Value::Float(float) if float.is_finite() => number(&format!("{float:?}")),
-            _ => Literal::Text(value.display(column_type).to_string()),
-        },
-        T::Decimal { .. } if odd => number(choices.text(&[
-            "1.005",
-            "-1.005",
-            "0.00001",
-            "1e40",
-            "-1e40",
-            "9999999.995",
-            "-9999999.995",
-            "0.015",
-        ])),
-        T::Decimal { .. } => number(&value.display(column_type).to_string()),
-        T::String => Literal::Text(value.display(column_type).to_string()),
-        T::Binary if as_text => Literal::Text("a".to_owned()),
-        T::Binary | T::Fixed(_) => Literal::Bytes(bytes(value)),
-        T::Uuid if as_text => Literal::Text(value.display(column_type).to_string()),
-        T::Uuid => Literal::Bytes(bytes(value)),
-        T::Date | T::Time(_) | T::Timestamp(_) | T::Timestamptz(_) => moment(choices, as_text),
-        _ if odd => {
-            let text = choices.text(&[
-                "1.5",
-                "-0.5",
-                "127.5",
-                "-128.5",
-                "300",
-                "4294967295.5",
-                "-1e30",
-                "1e30",
-                "9223372036854775807.5",
-            ]);
-            Literal::Number(Number::parse(text).unwrap())
+        Value::Boolean(value) => {
+            if as_text {
+                Literal::Text(text)
+            } else {
+                Literal::Boolean(value)
+            }
         }
-        _ => number(&value.display(column_type).to_string()),
+        _ => number(&text, as_text),
     }
 }
 
-fn bytes(value: Value) -> Vec<u8> {
-    let Value::Bytes(bytes) = value else { panic!("a value of bytes") };
-    bytes
+/// A number that the type cannot hold, or holds strangely.
+fn odd_number(choices: &mut Choices, column_type: PrimitiveType) -> Option<&'static str> {
+    Some(match column_type {
+        PrimitiveType::Float16 | PrimitiveType::Float32 | PrimitiveType::Float64 => choices.text(&[
+            "0.1",
+            "NaN",
+            "Infinity",
+            "-inf",
+            "-nan",
+            "1e39",
+            "-1e400",
+            "1e-60",
+            "-1e-400",
+            "9007199254740993",
+        ]),
+        PrimitiveType::Decimal { .. } => {
+            choices.text(&["1.005", "-1.005", "0.00001", "1e40", "-1e40", "9999999.995", "-9999999.995", "0.015"])
+        }
+        integer if integer.is_integer() => choices.text(&[
+            "1.5",
+            "-0.5",
+            "127.5",
+            "-128.5",
+            "300",
+            "4294967295.5",
+            "-1e30",
+            "1e30",
+            "9223372036854775807.5",
+        ]),
+        _ => return None,
+    })
+}
+
+/// A number as digits, or as text: as it must be where it is no number of SQL.
+fn number(text: &str, as_text: bool) -> Literal {
+    match Number::parse(text) {
+        Some(number) if !as_text => Literal::Number(number),
+        _ => Literal::Text(text.to_owned()),
+    }
 }
 
 fn moment(choices: &mut Choices, as_text: bool) -> Literal {

@@ -1,0 +1,29 @@
+//! `prunus table drop`
+
+use clap::Args;
+use prunus_catalog::TableIdent;
+
+use crate::cli::connection::Connection;
+use crate::cli::output::{print, print_json};
+use crate::cli::{CliError, Exit};
+
+/// Forget a table and its snapshots; its data files are not touched
+#[derive(Debug, Args)]
+pub(super) struct DropArgs {
+    /// The table, as NAMESPACE.TABLE
+    #[arg(value_name = "TABLE")]
+    table: TableIdent,
+
+    #[command(flatten)]
+    connection: Connection,
+}
+
+pub(super) async fn run(args: DropArgs) -> Result<Exit, CliError> {
+    args.connection.client()?.drop_table(&args.table).await?;
+    if args.connection.json {
+        print_json(&serde_json::json!({"dropped": args.table.to_string()}))?;
+    } else {
+        print(&format!("dropped table {}; its data files are where they were\n", args.table))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,103 @@
+//! `prunus table show`
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use prunus_catalog::TableIdent;
+
+use crate::cli::connection::Connection;
+use crate::cli::output::{print, print_json};
+use crate::cli::{CliError, Exit, Side, bytes, count, text_table};
+use crate::wire::{FieldJson, NestedJson, TableJson, TypeJson};
+
+/// Show a table: its schema, its properties, and how much is in it
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    /// The table, as NAMESPACE.TABLE
+    #[arg(value_name = "TABLE")]
+    table: TableIdent,
+
+    #[command(flatten)]
+    connection: Connection,
+}
+
+pub(super) async fn run(args: ShowArgs) -> Result<Exit, CliError> {
+    let table = args.connection.client()?.load_table(&args.table).await?;
+    if args.connection.json {
+        print_json(&table)?;
+    } else {
+        print(&render(&table))?;
+    }
+    Ok(Exit::Done)
+}
+
+pub(super) fn render(table: &TableJson) -> String {
+    let mut text = String::new();
+    let mut line = |title: &str, value: &str| {
+        let _ = writeln!(text, "{title:<12} {value}");
+    };
+    line("table", &format!("{}.{}", table.namespace, table.name));
+    line("location", table.location.as_deref().unwrap_or("none: files may lie anywhere"));
+    line("snapshot", &table.current_snapshot.to_string());
+    line("files", &count(table.files));
+    match table.files_of_unknown_rows {
+        0 => line("rows", &count(table.rows)),
+        unknown => line("rows", &format!("{}, and those of {} files that are not known", count(table.rows), count(unknown))),
+    }
+    line("bytes", &bytes(table.bytes));
+    line("cluster by", &if table.cluster_by.is_empty() { "arrival".to_owned() } else { table.cluster_by.join(", ") });
+    line("created", &table.created_at);
+    for (key, value) in &table.properties {
+        line("property", &format!("{key}={value}"));
+    }
+    let mut columns = text_table([("id", Side::Right), ("column", Side::Left), ("type", Side::Left), ("nullable", Side::Left)]);
+    for field in &table.schema.fields {
+        columns.add_row(row(field));
+    }
+    let _ = writeln!(text, "\n{}", columns.trim_fmt());
+    text
+}
+
+fn row(field: &FieldJson) -> [String; 4] {
+    let id = field.id.map(|id| id.to_string()).unwrap_or_default();
+    [id, field.name.clone(), type_text(&field.field_type), if field.nullable { "yes" } else { "no" }.to_owned()]
+}
+
+/// A type on one line: `struct<a: int32, b: list<string>>`.
+fn type_text(column_type: &TypeJson) -> String {
+    match column_type {
+        TypeJson::Primitive(name) => name.clone(),
+        TypeJson::Nested(NestedJson::Struct { fields }) => {
+            let fields: Vec<String> =
+                fields.iter().map(|field| format!("{}: {}", field.name, type_text(&field.field_type))).collect();
+            format!("struct<{}>", fields.join(", "))
+        }
+        TypeJson::Nested(NestedJson::List { element, .. }) => format!("list<{}>", type_text(element)),
+        TypeJson::Nested(NestedJson::Map { key, value, .. }) => format!("map<{}, {}>", type_text(key), type_text(value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> TableJson {
+        serde_json::from_value(serde_json::json!({
+            "namespace": "a.b", "name": "t", "table_id": "x", "location": null, "current_snapshot": 3,
+            "schema": {"schema_id": 1, "fields": [
+                {"id": 1, "name": "day", "type": "date", "nullable": false},
+                {"id": 2, "name": "tags", "type": {"type": "list", "element": {"type": "struct", "fields": [
+                    {"id": 4, "name": "k", "type": "string"}
+                ]}}},
+            ]},
+            "files": 60, "rows": 600_572, "files_of_unknown_rows": 1, "bytes": 20_000_000, "cluster_by": ["day"],
+            "properties": {"owner": "me"}, "created_at": "2026-01-01T00:00:00.000Z", "something_newer": 1
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_table_is_shown_with_its_columns() {
+        insta::assert_snapshot!(render(&table()), @"");
+    }
+}

@@ -1,0 +1,32 @@
+//! The JSON of the HTTP API: what comes in and what goes out.
+//!
+//! The names are those of the contract (`api.md`): TABLE is [`TableJson`], and what asks for one to be made is
+//! [`NewTableJson`]. Server and clients of this crate use the same types, so each reads and writes. What the server reads
+//! refuses fields that it does not know; what a client reads lets them pass, since fields may be added. The conversion to
+//! and from the catalog's types stands beside each type.
+
+mod commit;
+mod file;
+mod namespace;
+mod page;
+mod plan;
+mod planned;
+mod problem;
+mod snapshot;
+mod statistics;
+mod table;
+mod time;
+
+pub use commit::{CommitJson, CommittedJson, OperationJson};
+pub use file::{FileJson, FilesJson, NewFileJson};
+pub use namespace::{NamespaceJson, NamespacesJson, NewNamespaceJson};
+pub use plan::{FilterJson, NanOrderJson, PlanJson};
+pub use planned::{ConjunctJson, PlanMetricsJson, PlanTimingsJson, PlannedFileJson, PlannedJson, VerdictJson};
+pub use problem::{ConflictJson, ConflictReasonJson, FaultJson, MAX_FAULTS, ProblemJson};
+pub use prunus_catalog::{FieldJson, NestedJson, TypeJson};
+pub use snapshot::{SnapshotJson, SnapshotsJson};
+pub use statistics::{NewStatisticsJson, PrecisionJson, ProvenanceJson, ProvenancesJson, StatisticsJson};
+pub use table::{NewSchemaJson, NewTableJson, SchemaJson, TableJson, TableNameJson, TablesJson};
+
+pub(crate) use page::page_size;
+pub(crate) use time::snapshot_ref;

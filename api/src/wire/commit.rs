@@ -1,0 +1,187 @@
+//! Commits.
+
+use std::collections::BTreeMap;
+
+use prunus_catalog::{CommitRequest, Committed, Fault, Operation, SnapshotId};
+use serde::{Deserialize, Serialize};
+
+use super::file::NewFileJson;
+use super::plan::{FilterJson, NanOrderJson};
+use super::problem::{FaultJson, MAX_FAULTS};
+use super::time::to_rfc3339;
+
+/// A change of a table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommitJson {
+    /// What it means.
+    pub operation: OperationJson,
+    /// The snapshot that it was worked out from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_snapshot: Option<i64>,
+    /// The files to be added.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub add: Vec<NewFileJson>,
+    /// The paths of the files to be removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remove: Vec<String>,
+    /// The rows that an overwrite read: not supported yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<FilterJson>,
+    /// How the writer's engine orders NaN in `filter`: not supported yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nan_order: Option<NanOrderJson>,
+    /// What the writer notes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub summary: BTreeMap<String, String>,
+}
+
+impl CommitJson {
+    /// The commit as the catalog is asked for it; every fault found.
+    pub(crate) fn parse(self) -> Result<CommitRequest, Vec<Fault>> {
+        let mut faults = Vec::new();
+        for (at, is_given) in [("filter", self.filter.is_some()), ("nan_order", self.nan_order.is_some())] {
+            if is_given {
+                faults.push(Fault::at(at, "conflict checks by filter are not supported yet"));
+            }
+        }
+        let mut add = Vec::with_capacity(self.add.len());
+        for file in self.add {
+            match file.parse() {
+                Ok(file) => add.push(file),
+                Err(of_file) => faults.extend(of_file),
+            }
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        Ok(CommitRequest {
+            operation: self.operation.into(),
+            base_snapshot: self.base_snapshot.map(SnapshotId),
+            add,
+            remove: self.remove,
+            summary: self.summary,
+        })
+    }
+}
+
+/// What a commit means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OperationJson {
+    /// New rows.
+    Append,
+    /// Rows go.
+    Delete,
+    /// The same rows in other files.
+    Replace,
+    /// Rows change.
+    Overwrite,
+}
+
+impl From<OperationJson> for Operation {
+    fn from(operation: OperationJson) -> Self {
+        match operation {
+            OperationJson::Append => Self::Append,
+            OperationJson::Delete => Self::Delete,
+            OperationJson::Replace => Self::Replace,
+            OperationJson::Overwrite => Self::Overwrite,
+        }
+    }
+}
+
+impl From<Operation> for OperationJson {
+    fn from(operation: Operation) -> Self {
+        match operation {
+            Operation::Append => Self::Append,
+            Operation::Delete => Self::Delete,
+            Operation::Replace => Self::Replace,
+            Operation::Overwrite => Self::Overwrite,
+        }
+    }
+}
+
+/// What a commit did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CommittedJson {
+    /// The new snapshot.
+    pub snapshot_id: i64,
+    /// Its time, RFC 3339.
+    pub committed_at: String,
+    /// How many files were added.
+    pub added_files: u64,
+    /// How many files were removed.
+    pub removed_files: u64,
+    /// The rows that are live now, of files whose row count is known.
+    pub rows: u64,
+    /// How many live files have no known row count.
+    #[serde(default)]
+    pub files_of_unknown_rows: u64,
+    /// The bytes that are live now.
+    pub bytes: u64,
+    /// What in the declarations was taken as unknown, and why; at most [`MAX_FAULTS`].
+    pub warnings: Vec<FaultJson>,
+    /// How many warnings there are, where they are more than are listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning_count: Option<usize>,
+}
+
+impl From<Committed> for CommittedJson {
+    fn from(committed: Committed) -> Self {
+        let count = committed.warnings.len();
+        Self {
+            snapshot_id: committed.snapshot_id.0,
+            committed_at: to_rfc3339(committed.committed_at_ms),
+            added_files: committed.added_files,
+            removed_files: committed.removed_files,
+            rows: committed.totals.rows,
+            files_of_unknown_rows: committed.totals.files_of_unknown_rows,
+            bytes: committed.totals.bytes,
+            warnings: committed.warnings.into_iter().take(MAX_FAULTS).map(FaultJson::from).collect(),
+            warning_count: (count > MAX_FAULTS).then_some(count),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(json: serde_json::Value) -> Result<CommitRequest, Vec<Fault>> {
+        serde_json::from_value::<CommitJson>(json).unwrap().parse()
+    }
+
+    #[test]
+    fn a_commit_keeps_what_it_says() {
+        let json = serde_json::json!({"operation": "replace", "base_snapshot": 3, "add": [{"path": "a"}], "remove": ["b"]});
+        let request = parse(json).unwrap();
+        assert_eq!(request.operation, Operation::Replace);
+        assert_eq!(request.base_snapshot, Some(SnapshotId(3)));
+        assert_eq!((request.add.len(), request.remove), (1, vec!["b".to_owned()]));
+    }
+
+    #[test]
+    fn what_is_not_supported_is_refused_by_name() {
+        let json = serde_json::json!({"operation": "overwrite", "remove": ["b"], "filter": "a = 1", "nan_order": "ieee"});
+        let at: Vec<_> = parse(json).unwrap_err().into_iter().filter_map(|fault| fault.at).collect();
+        assert_eq!(at, ["filter", "nan_order"]);
+    }
+
+    #[test]
+    fn warnings_are_listed_up_to_the_limit() {
+        let committed = |count| Committed {
+            snapshot_id: SnapshotId(1),
+            committed_at_ms: 0,
+            added_files: 1,
+            removed_files: 0,
+            totals: prunus_catalog::Totals::default(),
+            warnings: vec![Fault::default(); count],
+        };
+        let shown = |count| {
+            let json = CommittedJson::from(committed(count));
+            (json.warnings.len(), json.warning_count)
+        };
+        assert_eq!(shown(MAX_FAULTS), (MAX_FAULTS, None));
+        assert_eq!(shown(MAX_FAULTS + 1), (MAX_FAULTS, Some(MAX_FAULTS + 1)));
+    }
+}

@@ -1,0 +1,114 @@
+//! Errors: `application/problem+json`.
+
+use prunus_catalog::{Conflict, ConflictReason, Fault};
+use serde::{Deserialize, Serialize};
+
+/// The most faults that are listed.
+pub const MAX_FAULTS: usize = 100;
+
+/// An error.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProblemJson {
+    /// `/problems/NAME`.
+    #[serde(rename = "type")]
+    pub problem_type: String,
+    /// What kind of problem it is.
+    pub title: String,
+    /// The status code.
+    pub status: u16,
+    /// What is wrong here.
+    pub detail: String,
+    /// The id of the request, which the server's log has too.
+    pub request_id: String,
+    /// Whether the same request may succeed later.
+    pub retryable: bool,
+    /// What is wrong with which part of the request; at most [`MAX_FAULTS`].
+    #[serde(default)]
+    pub faults: Vec<FaultJson>,
+    /// How many faults there are, where they are more than are listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault_count: Option<usize>,
+    /// For a conflict: the table's snapshot that the commit was held against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current_snapshot: Option<i64>,
+    /// For a conflict: every path at fault.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflicts: Option<Vec<ConflictJson>>,
+}
+
+/// Something wrong with one part of a request.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FaultJson {
+    /// What is wrong, as a sentence.
+    pub message: String,
+    /// The file that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The column that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// What was claimed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<String>,
+    /// What speaks against it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+    /// The part of the request that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+}
+
+impl From<Fault> for FaultJson {
+    fn from(fault: Fault) -> Self {
+        let Fault { message, path, column, claim, evidence, at } = fault;
+        Self { message, path, column, claim, evidence, at }
+    }
+}
+
+/// One path of a commit that contradicts the table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConflictJson {
+    /// The path.
+    pub path: String,
+    /// What is wrong with it.
+    pub reason: ConflictReasonJson,
+    /// The same as a sentence.
+    pub message: String,
+}
+
+impl From<&Conflict> for ConflictJson {
+    fn from(conflict: &Conflict) -> Self {
+        Self { path: conflict.path.clone(), reason: conflict.reason.into(), message: conflict.reason.to_string() }
+    }
+}
+
+/// Why a path of a commit contradicts the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConflictReasonJson {
+    /// To be added, and live already.
+    AlreadyLive,
+    /// Named more than once in the commit.
+    NamedTwice,
+    /// To be removed, and not live.
+    NotLive,
+    /// To be removed, and added only after the base snapshot.
+    NotLiveAtBase,
+    /// To be added, and a snapshot names the path with another size or etag.
+    ObjectChanged,
+    /// One that this version does not know.
+    #[serde(other)]
+    Unknown,
+}
+
+impl From<ConflictReason> for ConflictReasonJson {
+    fn from(reason: ConflictReason) -> Self {
+        match reason {
+            ConflictReason::AlreadyLive => Self::AlreadyLive,
+            ConflictReason::NamedTwice => Self::NamedTwice,
+            ConflictReason::NotLive => Self::NotLive,
+            ConflictReason::NotLiveAtBase => Self::NotLiveAtBase,
+            ConflictReason::ObjectChanged => Self::ObjectChanged,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Snapshots.
+
+use std::collections::BTreeMap;
+
+use prunus_catalog::Snapshot;
+use serde::{Deserialize, Serialize};
+
+use super::commit::OperationJson;
+use super::time::to_rfc3339;
+
+/// A snapshot of a table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SnapshotJson {
+    /// Its id, which counts up in its table.
+    pub snapshot_id: i64,
+    /// The snapshot that it was made from; 0 for the first.
+    pub parent: i64,
+    /// What the commit meant.
+    pub operation: OperationJson,
+    /// When it was committed, RFC 3339.
+    pub committed_at: String,
+    /// The table's schema when it was committed.
+    pub schema_id: i64,
+    /// How many files the commit added.
+    pub added_files: u64,
+    /// How many files the commit removed.
+    pub removed_files: u64,
+    /// How many files are live in it.
+    pub files: u64,
+    /// The rows of those whose row count is known.
+    pub rows: u64,
+    /// How many of them have no known row count.
+    #[serde(default)]
+    pub files_of_unknown_rows: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The tags that name it.
+    pub tags: Vec<String>,
+    /// What the writer noted.
+    pub summary: BTreeMap<String, String>,
+}
+
+impl From<Snapshot> for SnapshotJson {
+    fn from(snapshot: Snapshot) -> Self {
+        Self {
+            snapshot_id: snapshot.snapshot_id.0,
+            parent: snapshot.parent.0,
+            operation: snapshot.operation.into(),
+            committed_at: to_rfc3339(snapshot.committed_at_ms),
+            schema_id: snapshot.schema_id.0,
+            added_files: snapshot.added_files,
+            removed_files: snapshot.removed_files,
+            files: snapshot.totals.files,
+            rows: snapshot.totals.rows,
+            files_of_unknown_rows: snapshot.totals.files_of_unknown_rows,
+            bytes: snapshot.totals.bytes,
+            tags: Vec::new(),
+            summary: snapshot.summary,
+        }
+    }
+}
+
+/// A page of a table's snapshots, newest first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SnapshotsJson {
+    /// The page.
+    pub snapshots: Vec<SnapshotJson>,
+    /// What asks for the next page; absent at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_page_token: Option<String>,
+}
