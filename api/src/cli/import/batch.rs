@@ -1,0 +1,175 @@
+//! One commit of an import: what the server refuses is taken out, and the rest goes in.
+
+use std::collections::HashMap;
+
+use prunus_catalog::TableIdent;
+
+use crate::client::{Client, ClientError};
+use crate::wire::{
+    CommitJson, CommittedJson, ConflictReasonJson, FaultJson, NewFileJson, OperationJson, ProblemJson, TableJson,
+};
+
+use super::listing::Candidate;
+use super::summary::{Refused, Summary};
+
+/// How many rows each commit added: the difference to the snapshot before it, whoever made that.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowCounter {
+    snapshot_id: i64,
+    rows: u64,
+}
+
+impl RowCounter {
+    /// From the table as it is.
+    pub(super) fn new(table: &TableJson) -> Self {
+        Self { snapshot_id: table.current_snapshot, rows: table.rows }
+    }
+
+    async fn added(
+        &mut self,
+        client: &Client,
+        table: &TableIdent,
+        committed: &CommittedJson,
+    ) -> Result<u64, ClientError> {
+        let before = if committed.snapshot_id == self.snapshot_id + 1 {
+            self.rows
+        } else {
+            // Someone else committed in between.
+            client.load_snapshot(table, committed.snapshot_id - 1).await?.rows
+        };
+        *self = Self { snapshot_id: committed.snapshot_id, rows: committed.rows };
+        Ok(committed.rows.saturating_sub(before))
+    }
+}
+
+/// Commits a batch without the files that are at fault, and notes in the summary what became of each.
+pub(super) async fn commit(
+    client: &Client,
+    table: &TableIdent,
+    mut batch: Vec<Candidate>,
+    rows: &mut RowCounter,
+    summary: &mut Summary,
+) -> Result<(), ClientError> {
+    while !batch.is_empty() {
+        match client.commit(table, &append(&batch)).await {
+            Ok(committed) => {
+                summary.snapshot_id = committed.snapshot_id;
+                summary.imported += batch.len();
+                summary.bytes += batch.iter().filter_map(|file| file.size_bytes).sum::<u64>();
+                summary.rows += rows.added(client, table, &committed).await?;
+                return Ok(());
+            }
+            Err(ClientError::Problem(problem)) => {
+                let Some(blamed) = blame(&problem, batch) else { return Err(ClientError::Problem(problem)) };
+                summary.refused.extend(blamed.refused);
+                summary.skipped += blamed.live_already;
+                batch = blamed.rest;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn append(batch: &[Candidate]) -> CommitJson {
+    CommitJson {
+        operation: OperationJson::Append,
+        base_snapshot: None,
+        add: batch.iter().map(|file| NewFileJson { path: file.path.clone(), ..NewFileJson::default() }).collect(),
+        remove: Vec::new(),
+        filter: None,
+        nan_order: None,
+        summary: [("tool".to_owned(), "prunus import".to_owned())].into(),
+    }
+}
+
+/// A batch that was refused, by what became of its files.
+#[derive(Debug, PartialEq)]
+struct Blamed {
+    refused: Vec<Refused>,
+    /// How many were registered by someone else since the table was listed.
+    live_already: usize,
+    /// Nothing is said against these.
+    rest: Vec<Candidate>,
+}
+
+/// Which files a refusal is about; `None` if it is about none of them, so that the commit cannot be mended.
+fn blame(problem: &ProblemJson, batch: Vec<Candidate>) -> Option<Blamed> {
+    let mut faults: HashMap<&str, Vec<FaultJson>> = HashMap::new();
+    for fault in &problem.faults {
+        if let Some(path) = &fault.path {
+            faults.entry(path).or_default().push(fault.clone());
+        }
+    }
+    let mut live = HashMap::new();
+    for conflict in problem.conflicts.iter().flatten() {
+        if conflict.reason == ConflictReasonJson::AlreadyLive {
+            live.insert(conflict.path.as_str(), ());
+        } else {
+            let fault = FaultJson { message: conflict.message.clone(), ..FaultJson::default() };
+            faults.entry(&conflict.path).or_default().push(fault);
+        }
+    }
+    let size = batch.len();
+    let mut blamed = Blamed { refused: Vec::new(), live_already: 0, rest: Vec::new() };
+    for file in batch {
+        if let Some(faults) = faults.remove(file.path.as_str()) {
+            blamed.refused.push(Refused { path: file.path, faults });
+        } else if live.contains_key(file.path.as_str()) {
+            blamed.live_already += 1;
+        } else {
+            blamed.rest.push(file);
+        }
+    }
+    (blamed.rest.len() < size).then_some(blamed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn problem(status: u16, mut parts: serde_json::Value) -> ProblemJson {
+        let whole = json!({"type": "/problems/x", "title": "t", "status": status, "detail": "d", "request_id": "r", "retryable": false});
+        parts.as_object_mut().unwrap().extend(whole.as_object().unwrap().clone());
+        serde_json::from_value(parts).unwrap()
+    }
+
+    fn batch() -> Vec<Candidate> {
+        ["a", "b", "c"].map(|path| Candidate { path: path.to_owned(), size_bytes: Some(1), etag: None }).into()
+    }
+
+    fn paths(files: &[Candidate]) -> Vec<&str> {
+        files.iter().map(|file| file.path.as_str()).collect()
+    }
+
+    #[test]
+    fn files_at_fault_are_taken_out_with_their_faults() {
+        let faults = json!({"faults": [
+            {"path": "b", "column": "x", "message": "one"}, {"path": "b", "message": "two"}, {"message": "of no file"}
+        ]});
+        let blamed = blame(&problem(422, faults), batch()).unwrap();
+        assert_eq!(paths(&blamed.rest), ["a", "c"]);
+        let [refused] = blamed.refused.as_slice() else { panic!("{blamed:?}") };
+        assert_eq!((refused.path.as_str(), refused.faults.len()), ("b", 2));
+    }
+
+    #[test]
+    fn what_someone_else_registered_is_no_fault() {
+        let conflicts = json!({"conflicts": [
+            {"path": "a", "reason": "already_live", "message": "the path is live already"},
+            {"path": "c", "reason": "object_changed", "message": "it changed"},
+        ]});
+        let blamed = blame(&problem(409, conflicts), batch()).unwrap();
+        assert_eq!((paths(&blamed.rest), blamed.live_already), (vec!["b"], 1));
+        let message = |refused: &Refused| refused.faults.first().map(|fault| fault.message.clone());
+        assert_eq!(blamed.refused.first().and_then(message).as_deref(), Some("it changed"));
+    }
+
+    #[test]
+    fn a_refusal_of_no_file_stands() {
+        let faults = json!({"faults": [{"at": "operation", "message": "no"}, {"path": "elsewhere", "message": "no"}]});
+        assert_eq!(blame(&problem(422, faults), batch()), None);
+        assert_eq!(blame(&problem(503, json!({})), batch()), None);
+    }
+}

@@ -1,0 +1,186 @@
+//! From the parts of a request to typed values. Whatever does not fit is a problem that names the place.
+
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use prunus_catalog::{NamespaceName, SnapshotId, TableIdent};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::problem::Problem;
+
+/// A JSON body.
+pub(crate) struct JsonBody<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        check_content_type(request.headers())?;
+        let bytes = Bytes::from_request(request, state).await.map_err(|rejection| match rejection {
+            BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => Problem::BodyTooLarge,
+            _ => Problem::BodyUnreadable,
+        })?;
+        parse_json(&bytes).map(Self)
+    }
+}
+
+fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
+    let Some(content_type) = headers.get(header::CONTENT_TYPE) else {
+        return Err(Problem::UnsupportedMediaType("without a Content-Type".to_owned()));
+    };
+    let text = String::from_utf8_lossy(content_type.as_bytes());
+    let name = text.split(';').next().unwrap_or_default().trim();
+    if name.eq_ignore_ascii_case("application/json") {
+        Ok(())
+    } else {
+        Err(Problem::UnsupportedMediaType(format!("`{name}`")))
+    }
+}
+
+fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        let at = (path != ".").then_some(path);
+        Problem::MalformedBody { message: error.into_inner().to_string(), at }
+    })?;
+    let end = deserializer.end();
+    end.map_err(|error| Problem::MalformedBody { message: error.to_string(), at: None })?;
+    Ok(value)
+}
+
+/// A query string.
+pub(crate) struct QueryOf<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryOf<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        match Query::try_from_uri(&parts.uri) {
+            Ok(Query(query)) => Ok(Self(query)),
+            Err(rejection) => {
+                let message = rejection.body_text();
+                let message = message.strip_prefix("Failed to deserialize query string: ").unwrap_or(&message);
+                Err(Problem::MalformedQuery(message.to_owned()))
+            }
+        }
+    }
+}
+
+/// The parts of a path that are variable. A route has some of them.
+#[derive(Deserialize)]
+struct PathParts {
+    namespace: Option<String>,
+    table: Option<String>,
+    snapshot_id: Option<String>,
+}
+
+impl PathParts {
+    async fn of(parts: &mut Parts) -> Result<Self, Problem> {
+        let parts = Path::<Self>::from_request_parts(parts, &()).await;
+        parts.map(|Path(parts)| parts).map_err(|rejection| Problem::MalformedPath(rejection.body_text()))
+    }
+
+    fn namespace(&self) -> Result<NamespaceName, Problem> {
+        let name = self.namespace.as_deref().unwrap_or_default();
+        name.parse().map_err(|error| Problem::name("namespace", &error))
+    }
+
+    fn table(&self) -> Result<TableIdent, Problem> {
+        let name = self.table.as_deref().unwrap_or_default();
+        let name = name.parse().map_err(|error| Problem::name("table", &error))?;
+        Ok(TableIdent { namespace: self.namespace()?, name })
+    }
+
+    fn snapshot_id(&self) -> Result<SnapshotId, Problem> {
+        let text = self.snapshot_id.as_deref().unwrap_or_default();
+        let message = || format!("`{text}` is not a number");
+        let id = text.parse().map_err(|_| Problem::MalformedPathPart { part: "snapshot_id", message: message() })?;
+        Ok(SnapshotId(id))
+    }
+}
+
+/// The namespace that the path names.
+pub(crate) struct NamespaceOf(pub(crate) NamespaceName);
+
+impl<S: Send + Sync> FromRequestParts<S> for NamespaceOf {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        PathParts::of(parts).await?.namespace().map(Self)
+    }
+}
+
+/// The table that the path names.
+pub(crate) struct TableOf(pub(crate) TableIdent);
+
+impl<S: Send + Sync> FromRequestParts<S> for TableOf {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        PathParts::of(parts).await?.table().map(Self)
+    }
+}
+
+/// The table and the snapshot that the path names.
+pub(crate) struct SnapshotOf(pub(crate) TableIdent, pub(crate) SnapshotId);
+
+impl<S: Send + Sync> FromRequestParts<S> for SnapshotOf {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let parts = PathParts::of(parts).await?;
+        Ok(Self(parts.table()?, parts.snapshot_id()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::CommitJson;
+
+    fn malformed(text: &str) -> (String, String) {
+        match parse_json::<CommitJson>(text.as_bytes()) {
+            Err(Problem::MalformedBody { message, at }) => (at.unwrap_or_default(), message),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn malformed_json_is_named_by_path_line_and_column() {
+        let check = |text: &str, at: &str, message: &str| {
+            assert_eq!(malformed(text), (at.to_owned(), message.to_owned()), "{text}");
+        };
+        check("{", "", "EOF while parsing an object at line 1 column 1");
+        check("{}", "", "missing field `operation` at line 1 column 2");
+        check("{\"operation\": \"append\"} x", "", "trailing characters at line 1 column 25");
+        check(
+            "{\"operation\": \"append\",\n \"add\": [{\"path\": \"a\"}, {\"path\": \"b\", \"size_bytes\": -1}]}",
+            "add[1].size_bytes",
+            "invalid value: integer `-1`, expected u64 at line 2 column 52",
+        );
+    }
+
+    #[test]
+    fn unknown_fields_are_named() {
+        let (at, message) = malformed("{\"operation\": \"append\", \"added\": []}");
+        assert_eq!(at, "added");
+        assert!(message.starts_with("unknown field `added`, expected one of `operation`"), "{message}");
+    }
+
+    #[test]
+    fn a_body_is_json_by_its_content_type() {
+        let check = |content_type: &str| {
+            let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, content_type.parse().unwrap())]);
+            check_content_type(&headers).is_ok()
+        };
+        assert!(check("application/json"));
+        assert!(check("Application/JSON; charset=utf-8"));
+        assert!(!check("text/plain"));
+        assert!(!check("application/jsonl"));
+        assert!(check_content_type(&HeaderMap::new()).is_err());
+    }
+}

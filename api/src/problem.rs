@@ -1,0 +1,230 @@
+//! What goes wrong, as clients see it: a status, a name, and what can be said without showing the inside.
+//!
+//! A handler returns a [`Problem`]; [`render`] makes `application/problem+json` of it, which knows the request's id, and logs
+//! the server's own failures with all their causes, once.
+
+mod kind;
+
+use std::any::Any;
+use std::error::Error as _;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use prunus_catalog::{Error, Fault, NameError};
+
+use crate::request_id;
+use crate::router::MAX_BODY_BYTES;
+use crate::wire::{ConflictJson, FaultJson, MAX_FAULTS, ProblemJson};
+use kind::Kind;
+
+const CONTENT_TYPE: HeaderValue = HeaderValue::from_static("application/problem+json");
+/// How long a client should wait before it tries again.
+const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
+/// What clients are told of a failure of the server itself.
+const INTERNAL_DETAIL: &str = "the server failed; its log has more under the request id";
+
+/// Why a request has no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Problem {
+    /// The catalog refused it, or failed.
+    #[error(transparent)]
+    Catalog(#[from] Error),
+    /// No route has this path.
+    #[error("there is no route `{0}`")]
+    NoSuchRoute(String),
+    /// The path has other methods.
+    #[error("the path does not have the method {0}")]
+    MethodNotAllowed(String),
+    /// The client wants a format that there is not.
+    #[error("the answer is application/json, which the Accept header excludes")]
+    NotAcceptable,
+    /// The body is not said to be JSON.
+    #[error("the body must be application/json, not {0}")]
+    UnsupportedMediaType(String),
+    /// The body is larger than the server reads.
+    #[error("the body is larger than {MAX_BODY_BYTES} bytes")]
+    BodyTooLarge,
+    /// The body did not arrive.
+    #[error("the body did not arrive in full")]
+    BodyUnreadable,
+    /// The body is not JSON, or not the JSON of this route.
+    #[error("the body is malformed: {message}")]
+    MalformedBody {
+        /// What is wrong, with line and column.
+        message: String,
+        /// The path to the field at fault, if it is not the whole body.
+        at: Option<String>,
+    },
+    /// The query string is not that of this route.
+    #[error("the query string is malformed: {0}")]
+    MalformedQuery(String),
+    /// The path is not UTF-8.
+    #[error("the path is malformed: {0}")]
+    MalformedPath(String),
+    /// A part of the path is no name or id.
+    #[error("the {part} in the path is none: {message}")]
+    MalformedPathPart {
+        /// Which part.
+        part: &'static str,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The snapshot that a page token pins is gone.
+    #[error("the snapshot of the page token is gone: ask for the first page again")]
+    StalePageToken,
+    /// A handler panicked.
+    #[error("a handler panicked: {0}")]
+    Panicked(String),
+}
+
+impl From<Vec<Fault>> for Problem {
+    fn from(faults: Vec<Fault>) -> Self {
+        Self::Catalog(Error::Invalid(faults))
+    }
+}
+
+impl From<Fault> for Problem {
+    fn from(fault: Fault) -> Self {
+        Self::Catalog(Error::invalid(fault))
+    }
+}
+
+impl Problem {
+    /// A part of the path that is no name.
+    pub(crate) fn name(part: &'static str, error: &NameError) -> Self {
+        Self::MalformedPathPart { part, message: error.to_string() }
+    }
+
+    /// For the panic layer.
+    pub(crate) fn panicked(payload: &(dyn Any + Send)) -> Self {
+        let message = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        Self::Panicked(message.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default())
+    }
+
+    fn detail(&self, kind: &Kind) -> String {
+        if kind.status == StatusCode::INTERNAL_SERVER_ERROR { INTERNAL_DETAIL.to_owned() } else { self.to_string() }
+    }
+
+    /// What is wrong with which part of the request.
+    fn faults(&self) -> Vec<Fault> {
+        match self {
+            Self::Catalog(Error::Invalid(faults)) => faults.clone(),
+            Self::Catalog(Error::Filter(errors)) => errors
+                .iter()
+                .map(|error| {
+                    let fault = Fault::at("filter", error.to_string());
+                    Fault { column: error.column().map(str::to_owned), ..fault }
+                })
+                .collect(),
+            Self::MalformedBody { message, at } => vec![Fault { at: at.clone(), message: message.clone(), ..Fault::default() }],
+            Self::MalformedPathPart { part, message } => vec![Fault::at(*part, message)],
+            _ => Vec::new(),
+        }
+    }
+
+    fn to_json(&self, request_id: String) -> ProblemJson {
+        let kind = self.kind();
+        let mut faults: Vec<FaultJson> = self.faults().into_iter().map(FaultJson::from).collect();
+        let fault_count = (faults.len() > MAX_FAULTS).then_some(faults.len());
+        faults.truncate(MAX_FAULTS);
+        let (current_snapshot, conflicts) = match self {
+            Self::Catalog(Error::Conflict { current_snapshot, conflicts }) => {
+                (Some(current_snapshot.0), Some(conflicts.iter().map(ConflictJson::from).collect()))
+            }
+            _ => (None, None),
+        };
+        ProblemJson {
+            problem_type: format!("/problems/{}", kind.name),
+            title: kind.title.to_owned(),
+            status: kind.status.as_u16(),
+            detail: self.detail(&kind),
+            request_id,
+            retryable: kind.retryable,
+            faults,
+            fault_count,
+            current_snapshot,
+            conflicts,
+        }
+    }
+
+    /// The message and those of its causes.
+    fn chain(&self) -> String {
+        let mut chain = self.to_string();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            chain = format!("{chain}: {error}");
+            cause = error.source();
+        }
+        chain
+    }
+}
+
+/// Carries the problem to [`render`].
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = self.kind().status.into_response();
+        response.extensions_mut().insert(Arc::new(self));
+        response
+    }
+}
+
+/// The middleware that gives a problem its body.
+pub(crate) async fn render(request: Request, next: Next) -> Response {
+    let request_id = request_id::of(&request);
+    let response = next.run(request).await;
+    let Some(problem) = response.extensions().get::<Arc<Problem>>().map(Arc::clone) else { return response };
+    if response.status().is_server_error() {
+        tracing::error!(request_id, error = problem.chain(), "a request failed");
+    } else {
+        tracing::debug!(request_id, error = problem.chain(), "a request was refused");
+    }
+    let (mut parts, _) = response.into_parts();
+    parts.headers.remove(header::CONTENT_LENGTH);
+    let mut rendered = (parts, Json(problem.to_json(request_id))).into_response();
+    rendered.headers_mut().insert(header::CONTENT_TYPE, CONTENT_TYPE);
+    if rendered.status() == StatusCode::SERVICE_UNAVAILABLE {
+        rendered.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER_SECONDS);
+    }
+    rendered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_listed_up_to_the_limit() {
+        let shown = |count| {
+            let json = Problem::from(vec![Fault::at("x", "y"); count]).to_json(String::new());
+            (json.faults.len(), json.fault_count)
+        };
+        assert_eq!(shown(MAX_FAULTS), (MAX_FAULTS, None));
+        assert_eq!(shown(MAX_FAULTS + 1), (MAX_FAULTS, Some(MAX_FAULTS + 1)));
+    }
+
+    #[test]
+    fn the_inside_is_logged_and_not_shown() {
+        let inside = prunus_catalog::StorageError::Unusable("secret".to_owned());
+        let problem = Problem::Catalog(Error::StorageUnavailable { path: "s3://b/k".to_owned(), source: inside });
+        assert_eq!(problem.chain(), "the object store did not answer for `s3://b/k`: the object store cannot be used: secret");
+        assert_eq!(problem.to_json(String::new()).detail, "the object store did not answer for `s3://b/k`");
+        let panicked = Problem::panicked(&"secret").to_json(String::new());
+        assert_eq!(panicked.detail, INTERNAL_DETAIL);
+    }
+
+    #[test]
+    fn a_conflict_names_its_paths() {
+        let conflict = prunus_catalog::Conflict {
+            path: "/a".to_owned(),
+            reason: prunus_catalog::ConflictReason::AlreadyLive,
+        };
+        let current_snapshot = prunus_catalog::SnapshotId(7);
+        let problem = Problem::Catalog(Error::Conflict { current_snapshot, conflicts: vec![conflict] });
+        insta::assert_json_snapshot!(problem.to_json("r".to_owned()), @r#"
+        "#);
+    }
+}

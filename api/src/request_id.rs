@@ -1,0 +1,56 @@
+//! The id of a request: the client's own where it gives a usable one, else a new one. It is in the answer, in every error
+//! and in every line of the log.
+
+use axum::extract::Request;
+use axum::http::HeaderName;
+use tower_http::request_id::RequestId;
+use tracing::Span;
+
+/// The header that it comes and goes in.
+const HEADER: HeaderName = HeaderName::from_static("x-request-id");
+/// The longest id that is taken from a client.
+const MAX_REQUEST_ID_BYTES: usize = 255;
+
+/// Drops an id that is too long or not visible ASCII, so that the request is given a new one.
+pub(crate) async fn drop_unusable(mut request: Request) -> Request {
+    let is_usable = request
+        .headers()
+        .get(HEADER)
+        .is_none_or(|id| (1..=MAX_REQUEST_ID_BYTES).contains(&id.len()) && id.to_str().is_ok());
+    if !is_usable {
+        request.headers_mut().remove(HEADER);
+    }
+    request
+}
+
+/// The id of a request that has been given one.
+pub(crate) fn of<B>(request: &axum::http::Request<B>) -> String {
+    let id = request.extensions().get::<RequestId>();
+    id.and_then(|id| id.header_value().to_str().ok()).unwrap_or_default().to_owned()
+}
+
+/// The span that all log lines of a request stand in.
+pub(crate) fn span<B>(request: &axum::http::Request<B>) -> Span {
+    let (method, path) = (request.method(), request.uri().path());
+    tracing::info_span!("request", %method, path, request_id = of(request))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Body;
+
+    async fn kept(id: &str) -> bool {
+        let request = Request::builder().header(HEADER, id).body(Body::empty()).unwrap();
+        drop_unusable(request).await.headers().contains_key(HEADER)
+    }
+
+    #[tokio::test]
+    async fn a_usable_id_of_a_client_is_kept() {
+        assert!(kept("abc-1").await);
+        assert!(kept(&"x".repeat(MAX_REQUEST_ID_BYTES)).await);
+        assert!(!kept(&"x".repeat(MAX_REQUEST_ID_BYTES + 1)).await);
+        assert!(!kept("é").await);
+        assert!(!kept("").await);
+    }
+}

@@ -1,0 +1,9 @@
+//! The handlers: each parses, calls the catalog and renders.
+
+pub(crate) mod commits;
+pub(crate) mod files;
+pub(crate) mod health;
+pub(crate) mod namespaces;
+pub(crate) mod plan;
+pub(crate) mod snapshots;
+pub(crate) mod tables;

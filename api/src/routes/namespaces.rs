@@ -1,0 +1,56 @@
+//! Namespaces: create, list, look at, delete.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use prunus_catalog::Catalog;
+use serde::Deserialize;
+
+use crate::extract::{JsonBody, NamespaceOf, QueryOf};
+use crate::page_token::PageTokens;
+use crate::problem::Problem;
+use crate::wire::{NamespaceJson, NamespacesJson, NewNamespaceJson, page_size};
+
+/// Which page of names.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NamesQuery {
+    pub(crate) page_size: Option<u32>,
+    pub(crate) page_token: Option<String>,
+}
+
+pub(crate) async fn create(
+    State(catalog): State<Catalog>,
+    JsonBody(new): JsonBody<NewNamespaceJson>,
+) -> Result<(StatusCode, Json<NamespaceJson>), Problem> {
+    let namespace = catalog.create_namespace(new.parse_name()?, new.properties).await?;
+    Ok((StatusCode::CREATED, Json(namespace.into())))
+}
+
+pub(crate) async fn list(
+    State(catalog): State<Catalog>,
+    QueryOf(query): QueryOf<NamesQuery>,
+) -> Result<Json<NamespacesJson>, Problem> {
+    let tokens = PageTokens::of("namespaces", &());
+    let after: String = tokens.decode(query.page_token.as_deref())?.unwrap_or_default();
+    let (namespaces, more) = catalog.list_namespaces(after, page_size(query.page_size)?).await?;
+    let last = namespaces.last().filter(|_| more);
+    let next_page_token = last.map(|last| tokens.encode(&last.name));
+    let namespaces = namespaces.into_iter().map(NamespaceJson::from).collect();
+    Ok(Json(NamespacesJson { namespaces, next_page_token }))
+}
+
+pub(crate) async fn get(
+    State(catalog): State<Catalog>,
+    NamespaceOf(name): NamespaceOf,
+) -> Result<Json<NamespaceJson>, Problem> {
+    Ok(Json(catalog.load_namespace(name).await?.into()))
+}
+
+pub(crate) async fn delete(
+    State(catalog): State<Catalog>,
+    NamespaceOf(name): NamespaceOf,
+) -> Result<StatusCode, Problem> {
+    catalog.delete_namespace(name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
