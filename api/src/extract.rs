@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, header};
 use prunus_catalog::{NamespaceName, SnapshotId, TableIdent};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_path_to_error::Segment;
 
 use crate::problem::Problem;
 
@@ -41,15 +42,24 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    // An array would be read as the fields in their order, which no contract names.
+    if !bytes.trim_ascii_start().starts_with(b"{") && !bytes.trim_ascii().is_empty() {
+        return Err(Problem::MalformedBody { message: "a JSON object is expected".to_owned(), at: None });
+    }
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = error.path().to_string();
-        let at = (path != ".").then_some(path);
+        let at = known_path(error.path());
         Problem::MalformedBody { message: error.into_inner().to_string(), at }
     })?;
     let end = deserializer.end();
     end.map_err(|error| Problem::MalformedBody { message: error.to_string(), at: None })?;
     Ok(value)
+}
+
+/// The path to a field; `None` for the whole body, and where the text broke off before the field had a name.
+fn known_path(path: &serde_path_to_error::Path) -> Option<String> {
+    let is_known = !path.iter().any(|segment| matches!(segment, Segment::Unknown));
+    (is_known && path.iter().len() > 0).then(|| path.to_string())
 }
 
 /// A query string.
@@ -160,7 +170,7 @@ mod tests {
         check(
             "{\"operation\": \"append\",\n \"add\": [{\"path\": \"a\"}, {\"path\": \"b\", \"size_bytes\": -1}]}",
             "add[1].size_bytes",
-            "invalid value: integer `-1`, expected u64 at line 2 column 52",
+            "invalid value: integer `-1`, expected u64 at line 2 column 54",
         );
     }
 

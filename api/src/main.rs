@@ -1,1 +1,17 @@
-fn main() {}
+//! The `prunus` binary: reads the arguments, does what they say, and tells how that went by its exit code.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+use prunus::cli::{self, Cli};
+
+fn main() -> ExitCode {
+    match cli::run(Cli::parse()) {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            let _ = std::io::stderr().write_all(error.report().as_bytes());
+            error.exit().into()
+        }
+    }
+}

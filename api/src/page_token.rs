@@ -4,7 +4,7 @@
 //! refused. It is not signed: whoever forges one reads nothing that could not be asked for outright.
 
 use prunus_catalog::Error;
-use prunus_statistics::parse_hex;
+use prunus_statistics::{PrimitiveType, Value, parse_hex};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -50,14 +50,14 @@ impl PageTokens {
     /// The token of the page from this position on.
     pub(crate) fn encode(self, position: &impl Serialize) -> String {
         let bytes = serde_json::to_vec(&(VERSION, self.content_hash, position)).unwrap_or_default();
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        Value::Bytes(bytes).display(PrimitiveType::Binary).to_string()
     }
 
     /// The position that a token names; `None` without a token.
     pub(crate) fn decode<P: DeserializeOwned>(self, token: Option<&str>) -> Result<Option<P>, Error> {
         let Some(token) = token else { return Ok(None) };
         let bytes = if token.len() <= MAX_PAGE_TOKEN_BYTES { parse_hex(token) } else { None };
-        let content = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let content: Option<(u8, u64, P)> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         match content {
             Some((VERSION, content_hash, position)) if content_hash == self.content_hash => Ok(Some(position)),
             _ => Err(Error::ForeignPageToken),

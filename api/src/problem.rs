@@ -120,7 +120,9 @@ impl Problem {
                     Fault { column: error.column().map(str::to_owned), ..fault }
                 })
                 .collect(),
-            Self::MalformedBody { message, at } => vec![Fault { at: at.clone(), message: message.clone(), ..Fault::default() }],
+            Self::MalformedBody { message, at } => {
+                vec![Fault { at: at.clone(), message: message.clone(), ..Fault::default() }]
+            }
             Self::MalformedPathPart { part, message } => vec![Fault::at(*part, message)],
             _ => Vec::new(),
         }
@@ -210,7 +212,10 @@ mod tests {
     fn the_inside_is_logged_and_not_shown() {
         let inside = prunus_catalog::StorageError::Unusable("secret".to_owned());
         let problem = Problem::Catalog(Error::StorageUnavailable { path: "s3://b/k".to_owned(), source: inside });
-        assert_eq!(problem.chain(), "the object store did not answer for `s3://b/k`: the object store cannot be used: secret");
+        assert_eq!(
+            problem.chain(),
+            "the object store did not answer for `s3://b/k`: the object store cannot be used: secret"
+        );
         assert_eq!(problem.to_json(String::new()).detail, "the object store did not answer for `s3://b/k`");
         let panicked = Problem::panicked(&"secret").to_json(String::new());
         assert_eq!(panicked.detail, INTERNAL_DETAIL);
@@ -218,13 +223,28 @@ mod tests {
 
     #[test]
     fn a_conflict_names_its_paths() {
-        let conflict = prunus_catalog::Conflict {
-            path: "/a".to_owned(),
-            reason: prunus_catalog::ConflictReason::AlreadyLive,
-        };
+        let conflict =
+            prunus_catalog::Conflict { path: "/a".to_owned(), reason: prunus_catalog::ConflictReason::AlreadyLive };
         let current_snapshot = prunus_catalog::SnapshotId(7);
         let problem = Problem::Catalog(Error::Conflict { current_snapshot, conflicts: vec![conflict] });
         insta::assert_json_snapshot!(problem.to_json("r".to_owned()), @r#"
+        {
+          "type": "/problems/conflict",
+          "title": "Conflict",
+          "status": 409,
+          "detail": "the commit conflicts with snapshot 7",
+          "request_id": "r",
+          "retryable": false,
+          "faults": [],
+          "current_snapshot": 7,
+          "conflicts": [
+            {
+              "path": "/a",
+              "reason": "already_live",
+              "message": "the file is live already"
+            }
+          ]
+        }
         "#);
     }
 }

@@ -14,7 +14,7 @@ use tower_http::trace::TraceLayer;
 
 use crate::problem::{self, Problem};
 use crate::routes::{commits, files, health, namespaces, plan, snapshots, tables};
-use crate::{accept, request_id};
+use crate::{accept, idempotency, request_id};
 
 /// The largest body that is read.
 pub const MAX_BODY_BYTES: usize = 64 << 20;
@@ -25,20 +25,23 @@ pub fn router(catalog: Catalog) -> Router {
 }
 
 fn routes() -> Router<Catalog> {
-    let table = Router::new()
-        .route("/", get(tables::get).delete(tables::delete))
-        .route("/commits", post(commits::create))
-        .route("/plan", post(plan::plan))
-        .route("/snapshots", get(snapshots::list))
-        .route("/snapshots/{snapshot_id}", get(snapshots::get))
-        .route("/files", get(files::list));
-
     Router::new()
+        // The server itself.
         .route("/healthz", get(health::healthz))
+        // Namespaces.
         .route("/v1/namespaces", get(namespaces::list).post(namespaces::create))
         .route("/v1/namespaces/{namespace}", get(namespaces::get).delete(namespaces::delete))
+        // Tables.
         .route("/v1/namespaces/{namespace}/tables", get(tables::list).post(tables::create))
-        .nest("/v1/namespaces/{namespace}/tables/{table}", table)
+        .route("/v1/namespaces/{namespace}/tables/{table}", get(tables::get).delete(tables::delete))
+        // Changes of a table.
+        .route("/v1/namespaces/{namespace}/tables/{table}/commits", post(commits::create))
+        // Scans of a table.
+        .route("/v1/namespaces/{namespace}/tables/{table}/plan", post(plan::plan))
+        // What is registered.
+        .route("/v1/namespaces/{namespace}/tables/{table}/snapshots", get(snapshots::list))
+        .route("/v1/namespaces/{namespace}/tables/{table}/snapshots/{snapshot_id}", get(snapshots::get))
+        .route("/v1/namespaces/{namespace}/tables/{table}/files", get(files::list))
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed)
 }
@@ -47,11 +50,13 @@ fn routes() -> Router<Catalog> {
 fn with_layers(routes: Router) -> Router {
     routes
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+        .layer(from_fn(idempotency::refuse_key))
         .layer(from_fn(accept::require_json))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(problem::render))
         .layer(PropagateRequestIdLayer::x_request_id())
-        .layer(TraceLayer::new_for_http().make_span_with(request_id::span))
+        // Failures are logged by `problem::render`, which knows their causes.
+        .layer(TraceLayer::new_for_http().make_span_with(request_id::span).on_failure(()))
         .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
         .layer(map_request(request_id::drop_unusable))
 }
@@ -67,4 +72,297 @@ async fn method_not_allowed(request: Request) -> Problem {
 #[expect(clippy::needless_pass_by_value, reason = "the signature is that of the layer")]
 fn panicked(payload: Box<dyn Any + Send>) -> Response {
     Problem::panicked(payload.as_ref()).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::{Body, to_bytes};
+    use axum::http::{Method, StatusCode, header};
+    use prunus_catalog::CatalogOptions;
+    use serde_json::{Value, json};
+    use tempfile::TempDir;
+    use tower::ServiceExt;
+
+    const PLAN: &str = "/v1/namespaces/n/tables/t/plan";
+    const COMMITS: &str = "/v1/namespaces/n/tables/t/commits";
+
+    /// A router over a catalog of its own.
+    struct Api {
+        router: Router,
+        _folder: TempDir,
+    }
+
+    impl Api {
+        async fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
+            Self { router: router(catalog), _folder: folder }
+        }
+
+        /// With table `n.t`, whose files are not read: a string, an integer and a date column.
+        async fn with_table() -> Self {
+            let api = Self::new().await;
+            assert_eq!(api.post("/v1/namespaces", &json!({"name": "n"})).await.0, 201);
+            let table = json!({
+                "name": "t", "location": "/data/", "properties": {"verification": "declared"},
+                "schema": {"fields": [
+                    {"name": "city", "type": "string"},
+                    {"name": "amount", "type": "int64", "nullable": false},
+                    {"name": "day", "type": "date"},
+                ]},
+            });
+            let (status, table) = api.post("/v1/namespaces/n/tables", &table).await;
+            assert_eq!((status, &table["schema"]["fields"][2]["id"]), (201, &json!(3)), "{table}");
+            api
+        }
+
+        /// With one commit of three files; nothing is declared of the last.
+        async fn with_files() -> Self {
+            let api = Self::with_table().await;
+            let file = |name: &str, min: i64, max: i64| {
+                json!({"path": name, "size_bytes": 100, "row_count": 10, "columns": {
+                    "amount": {"min": min, "max": max, "max_precision": "exact", "null_count": 0},
+                    "day": {"min": "2024-01-01", "max": "2024-01-31", "null_count": 2},
+                }})
+            };
+            let commit = json!({"operation": "append", "summary": {"by": "test"}, "add": [
+                file("a.parquet", 0, 9), file("b.parquet", 10, 19), {"path": "day=2024-02-01/c.parquet", "size_bytes": 7},
+            ]});
+            let (status, committed) = api.post(COMMITS, &commit).await;
+            assert_eq!(status, 201, "{committed}");
+            api
+        }
+
+        async fn send(&self, request: Request) -> (Response<()>, Value) {
+            let response = self.router.clone().oneshot(request).await.unwrap();
+            let (parts, body) = response.into_parts();
+            let bytes = to_bytes(body, MAX_BODY_BYTES).await.unwrap();
+            let json = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() };
+            if parts.status.as_u16() >= 400 {
+                assert_eq!(parts.headers[header::CONTENT_TYPE], "application/problem+json");
+                assert_eq!(json["status"], parts.status.as_u16());
+                assert_eq!(json["request_id"], parts.headers["x-request-id"].to_str().unwrap());
+            }
+            (Response::from_parts(parts, ()), json)
+        }
+
+        async fn call(&self, method: Method, path: &str) -> (u16, Value) {
+            let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
+            let (response, json) = self.send(request).await;
+            (response.status().as_u16(), json)
+        }
+
+        async fn get(&self, path: &str) -> (u16, Value) {
+            self.call(Method::GET, path).await
+        }
+
+        async fn post_text(&self, path: &str, text: String) -> (u16, Value) {
+            let request = Request::builder().method(Method::POST).uri(path);
+            let request = request.header(header::CONTENT_TYPE, "application/json").body(Body::from(text)).unwrap();
+            let (response, json) = self.send(request).await;
+            (response.status().as_u16(), json)
+        }
+
+        async fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+            self.post_text(path, body.to_string()).await
+        }
+    }
+
+    /// The names of the files of a plan or listing.
+    fn names(answer: &Value) -> Vec<&str> {
+        let files = answer["files"].as_array().unwrap();
+        files.iter().map(|file| file["path"].as_str().unwrap().rsplit('/').next().unwrap()).collect()
+    }
+
+    #[tokio::test]
+    async fn a_plan_lists_the_files_that_may_match() {
+        let api = Api::with_files().await;
+        let (status, plan) = api.post(PLAN, &json!({"filter": "amount >= 10 AND abs(amount) > 3"})).await;
+        assert_eq!((status, names(&plan)), (200, vec!["b.parquet", "c.parquet"]), "{plan}");
+        assert_eq!(plan["files"][0]["residual"], "amount >= 10 AND abs(amount) > 3");
+        assert_eq!(plan["files"][1]["row_count"], Value::Null);
+        assert_eq!(plan["files"][1]["partition"], json!({"day": "2024-02-01"}));
+        let metrics = &plan["metrics"];
+        assert_eq!((&metrics["files_pruned"], &metrics["bytes_kept"]), (&json!(1), &json!(107)));
+        assert_eq!(metrics["conjuncts"][1]["prunable"], false);
+        assert!(metrics["conjuncts"][1]["reason"].is_string());
+
+        let (_, all) = api.post(PLAN, &json!({"filter": "amount BETWEEN 10 AND 19 AND day < DATE '2024-02-01'"})).await;
+        assert_eq!((names(&all), &all["files"][0]["verdict"]), (vec!["b.parquet"], &json!("some")));
+        let (_, all) = api.post(PLAN, &json!({"filter": "amount BETWEEN 10 AND 19"})).await;
+        assert_eq!(all["files"][0]["verdict"], "all");
+        assert_eq!(all["files"][0]["residual"], Value::Null);
+    }
+
+    #[tokio::test]
+    async fn pages_join_to_the_whole_and_pin_their_snapshot() {
+        let api = Api::with_files().await;
+        let request = |token: &Value| json!({"filter": "amount IS NOT NULL", "page_size": 2, "page_token": token});
+        let (_, first) = api.post(PLAN, &request(&Value::Null)).await;
+        let files_url = "/v1/namespaces/n/tables/t/files?page_size=2";
+        let (_, first_listing) = api.get(files_url).await;
+        let more = json!({"operation": "append", "add": [{"path": "d.parquet", "size_bytes": 1}]});
+        assert_eq!(api.post(COMMITS, &more).await.0, 201);
+
+        let (_, second) = api.post(PLAN, &request(&first["next_page_token"])).await;
+        assert_eq!((names(&first), names(&second)), (vec!["a.parquet", "b.parquet"], vec!["c.parquet"]));
+        assert!(first["metrics"].is_object() && second.get("metrics").is_none());
+        assert_eq!((&second["snapshot_id"], second.get("next_page_token")), (&json!(1), None));
+
+        let token = first_listing["next_page_token"].as_str().unwrap();
+        let (_, listing) = api.get(&format!("{files_url}&page_token={token}")).await;
+        assert_eq!((names(&listing), listing.get("next_page_token")), (vec!["c.parquet"], None));
+
+        let other = json!({"filter": "amount IS NULL", "page_token": first["next_page_token"]});
+        let (status, problem) = api.post(PLAN, &other).await;
+        assert_eq!((status, &problem["type"]), (400, &json!("/problems/foreign-page-token")));
+    }
+
+    #[tokio::test]
+    async fn a_file_is_shown_with_its_statistics() {
+        let api = Api::with_files().await;
+        let (_, file) = api.get("/v1/namespaces/n/tables/t/files?path=b.parquet").await;
+        assert_eq!((&file["row_count"], &file["added_snapshot"]), (&json!(10), &json!(1)));
+        assert_eq!(
+            file["columns"]["amount"],
+            json!({
+                "min": 10, "max": 19, "min_precision": "bound", "max_precision": "exact", "null_count": 0, "nan_count": null,
+                "provenance": {"min": "declared", "max": "declared", "null_count": "declared"},
+            })
+        );
+        assert_eq!(api.get("/v1/namespaces/n/tables/t/files?path=x.parquet").await.0, 404);
+        assert_eq!(api.get("/v1/namespaces/n/tables/t/files?path=b.parquet&page_size=1").await.0, 422);
+    }
+
+    #[tokio::test]
+    async fn tables_namespaces_and_snapshots_are_listed_and_dropped() {
+        let api = Api::with_files().await;
+        let (_, namespaces) = api.get("/v1/namespaces").await;
+        assert_eq!(namespaces["namespaces"][0]["name"], "n");
+        let (_, tables) = api.get("/v1/namespaces/n/tables").await;
+        assert_eq!(tables, json!({"tables": [{"namespace": "n", "name": "t"}]}));
+        let (_, table) = api.get("/v1/namespaces/n/tables/t").await;
+        assert_eq!((&table["files"], &table["rows"], &table["current_snapshot"]), (&json!(3), &json!(20), &json!(1)));
+        let (_, snapshots) = api.get("/v1/namespaces/n/tables/t/snapshots").await;
+        let (_, snapshot) = api.get("/v1/namespaces/n/tables/t/snapshots/1").await;
+        assert_eq!(snapshots, json!({"snapshots": [snapshot]}));
+        assert_eq!(snapshot["summary"], json!({"by": "test"}));
+
+        let (status, problem) = api.call(Method::DELETE, "/v1/namespaces/n").await;
+        assert_eq!((status, &problem["type"]), (409, &json!("/problems/namespace-not-empty")));
+        assert_eq!(api.call(Method::DELETE, "/v1/namespaces/n/tables/t").await, (204, Value::Null));
+        assert_eq!(api.call(Method::DELETE, "/v1/namespaces/n").await.0, 204);
+        assert_eq!(api.get("/v1/namespaces/n").await.0, 404);
+    }
+
+    #[tokio::test]
+    async fn a_path_that_is_live_already_conflicts() {
+        let api = Api::with_files().await;
+        let again = json!({"operation": "append", "add": [{"path": "/data/a.parquet", "size_bytes": 100}]});
+        let (status, problem) = api.post(COMMITS, &again).await;
+        assert_eq!((status, &problem["current_snapshot"]), (409, &json!(1)));
+        assert_eq!(problem["conflicts"][0]["reason"], "already_live");
+    }
+
+    #[tokio::test]
+    async fn the_faults_of_a_filter_name_their_columns() {
+        let api = Api::with_files().await;
+        let (status, problem) = api.post(PLAN, &json!({"filter": "amont = 1 AND day > 5"})).await;
+        assert_eq!((status, &problem["type"]), (422, &json!("/problems/invalid-filter")));
+        let columns: Vec<_> = problem["faults"].as_array().unwrap().iter().map(|fault| &fault["column"]).collect();
+        assert_eq!(columns, ["amont", "day"], "{problem}");
+        assert_eq!(problem["faults"][0]["message"], "unknown column `amont`, did you mean `amount`?");
+    }
+
+    #[tokio::test]
+    async fn errors_have_the_status_of_their_kind() {
+        let api = Api::with_files().await;
+        let plan = async |body: Value| api.post(PLAN, &body).await.0;
+        assert_eq!(plan(json!({"snapshot_id": 9})).await, 404);
+        assert_eq!(plan(json!({"snapshot_id": 0})).await, 200);
+        let (status, problem) = api.post(PLAN, &json!({"as_of": "2001-01-01T00:00:00Z"})).await;
+        assert_eq!((status, &problem["detail"]), (404, &json!("snapshot at `2001-01-01T00:00:00Z` does not exist")));
+        assert_eq!(plan(json!({"select": ["nope"]})).await, 422);
+        assert_eq!(plan(json!({"filter": {"type": "true"}})).await, 422);
+        assert_eq!(plan(json!({"filters": "a = 1"})).await, 400);
+        assert_eq!(plan(json!({"page_token": "00"})).await, 400);
+        assert_eq!(api.post_text(PLAN, "{\"filter\": ".to_owned()).await.0, 400);
+        assert_eq!(api.post("/v1/namespaces/n/tables/none/plan", &json!({})).await.0, 404);
+        assert_eq!(api.post("/v1/namespaces", &json!({"name": "n"})).await.0, 409);
+        assert_eq!(api.post("/v1/namespaces", &json!({"name": "a..b"})).await.0, 422);
+        assert_eq!(api.get("/v1/namespaces/n/tables/t/snapshots/9").await.0, 404);
+        assert_eq!(api.get("/v1/namespaces/n/tables/t/snapshots/x").await.0, 400);
+        assert_eq!(api.get("/v1/namespaces/n/tables/t/files?sise=1").await.0, 400);
+        assert_eq!(api.get("/v1/namespaces/n/tables/t/files?page_size=0").await.0, 422);
+        assert_eq!(api.get("/v1/namespaces/a%2Fb").await.0, 400);
+        assert_eq!(api.get("/v1/namespaces/%FF").await.0, 400);
+        assert_eq!(api.get("/v2").await.0, 404);
+        assert_eq!(api.call(Method::PUT, "/v1/namespaces/n").await.0, 405);
+    }
+
+    #[tokio::test]
+    async fn unknown_fields_are_named() {
+        let api = Api::with_table().await;
+        let (status, problem) =
+            api.post(COMMITS, &json!({"operation": "append", "add": [{"path": "a", "rows": 1}]})).await;
+        assert_eq!((status, &problem["faults"][0]["at"]), (400, &json!("add[0].rows")));
+        let message = problem["faults"][0]["message"].as_str().unwrap();
+        assert!(message.starts_with("unknown field `rows`, expected one of `path`"), "{message}");
+    }
+
+    #[tokio::test]
+    async fn faults_of_a_nested_type_are_named() {
+        let api = Api::with_table().await;
+        let nested = json!({"type": "struct", "fields": [{"name": "x", "typ": "int32"}]});
+        let table = json!({"name": "u", "schema": {"fields": [{"name": "s", "type": nested}]}});
+        let (status, problem) = api.post("/v1/namespaces/n/tables", &table).await;
+        assert_eq!((status, &problem["faults"][0]["at"]), (400, &json!("schema.fields[0].type")));
+        let message = problem["faults"][0]["message"].as_str().unwrap();
+        assert!(message.starts_with("unknown field `typ`, expected one of"), "{message}");
+    }
+
+    #[tokio::test]
+    async fn a_body_is_read_up_to_the_limit() {
+        let api = Api::new().await;
+        let body = |bytes: usize| format!("{{}}{}", " ".repeat(bytes - 2));
+        assert_eq!(api.post_text("/v1/namespaces", body(MAX_BODY_BYTES)).await.0, 400);
+        assert_eq!(api.post_text("/v1/namespaces", body(MAX_BODY_BYTES + 1)).await.0, 413);
+        let request =
+            Request::post("/v1/namespaces").header(header::CONTENT_TYPE, "text/csv").body(Body::empty()).unwrap();
+        assert_eq!(api.send(request).await.0.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    }
+
+    #[tokio::test]
+    async fn a_request_keeps_its_id() {
+        let api = Api::new().await;
+        let request = Request::get("/healthz").header("x-request-id", "mine").body(Body::empty()).unwrap();
+        assert_eq!(api.send(request).await.0.headers()["x-request-id"], "mine");
+        let request = Request::get("/none").body(Body::empty()).unwrap();
+        let (response, problem) = api.send(request).await;
+        assert_eq!(response.headers()["x-request-id"].len(), 36);
+        assert_eq!(problem["type"], "/problems/no-such-route");
+    }
+
+    #[tokio::test]
+    async fn other_formats_and_methods_are_named() {
+        let api = Api::new().await;
+        let request = Request::get("/v1/namespaces").header(header::ACCEPT, "text/csv").body(Body::empty()).unwrap();
+        assert_eq!(api.send(request).await.0.status(), StatusCode::NOT_ACCEPTABLE);
+        let request = Request::delete("/v1/namespaces").body(Body::empty()).unwrap();
+        assert_eq!(api.send(request).await.0.headers()[header::ALLOW], "GET,HEAD,POST");
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_a_problem_and_the_server_lives_on() {
+        async fn panics() {
+            panic!("secret");
+        }
+        let router = with_layers(Router::new().route("/panic", get(panics)).route("/healthz", get(health::healthz)));
+        let api = Api { router, _folder: tempfile::tempdir().unwrap() };
+        let (status, problem) = api.get("/panic").await;
+        assert_eq!((status, &problem["type"]), (500, &json!("/problems/internal")));
+        assert!(!problem.to_string().contains("secret"));
+        assert_eq!(api.get("/healthz").await.0, 200);
+    }
 }

@@ -57,7 +57,7 @@ impl SnapshotRef {
             Self::AsOf(time_ms) => match tx.get_snapshot_at(table.table_id, time_ms)? {
                 Some(snapshot) => Ok((snapshot.snapshot_id, snapshot.schema_id)),
                 None if time_ms >= table.created_at_ms => Ok((SnapshotId::EMPTY, table.schema_id)),
-                None => Err(Error::NotFound { what: "snapshot at", name: time_ms.to_string() }),
+                None => Err(Error::NotFound { what: "snapshot at", name: time_text(time_ms) }),
             },
         }
     }
@@ -208,6 +208,11 @@ fn load_entries(
     let rows = tx.load_data_files(&file_ids)?;
     let verdicts = page.iter().map(|(_, verdict)| *verdict);
     Ok(rows.into_iter().zip(verdicts).map(|(row, verdict)| PlannedFile { entry: FileEntry::new(row, leaves), verdict }).collect())
+}
+
+/// A time as people read it.
+fn time_text(time_ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(time_ms).map_or_else(|_| time_ms.to_string(), |time| time.to_string())
 }
 
 /// Since when something runs, added to what it took before.

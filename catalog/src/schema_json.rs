@@ -1,7 +1,11 @@
 //! The JSON form of a schema, as the API shows it and as the store keeps it.
 
+use std::fmt;
+
 use prunus_statistics::{FieldId, Literal, Number, PrimitiveType, Value, parse_value};
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::schema::{Field, NewField, NewType, Schema, SchemaError, Type};
 
@@ -29,12 +33,37 @@ pub struct FieldJson {
 }
 
 /// A type in JSON: the name of a primitive type, or an object that says how it is nested.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[expect(missing_docs, reason = "the names are those of the API")]
 pub enum TypeJson {
     Primitive(String),
     Nested(NestedJson),
+}
+
+/// By hand, since serde tells of an untagged enum only that no variant matched.
+impl<'de> Deserialize<'de> for TypeJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TypeVisitor;
+
+        impl<'de> Visitor<'de> for TypeVisitor {
+            type Value = TypeJson;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a type or the object of a nested type")
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<TypeJson, E> {
+                Ok(TypeJson::Primitive(name.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TypeJson, A::Error> {
+                NestedJson::deserialize(MapAccessDeserializer::new(map)).map(TypeJson::Nested)
+            }
+        }
+
+        deserializer.deserialize_any(TypeVisitor)
+    }
 }
 
 /// A nested type in JSON.

@@ -256,7 +256,7 @@ fn flattened(predicate: &Predicate) -> Predicate {
 const COMMON_WORDS: &str =
     "a|(|)|AND|OR|NOT|IS|NULL|=|<|>=|<>|1|-|'x'|b|IN|(1, 2)|BETWEEN|TRUE|UNKNOWN|DISTINCT FROM|IS NOT";
 const RARE_WORDS: &str = "+|*|LIKE|DATE '2024-01-31'|f(a)|CAST(a AS INT)|,|CASE WHEN a THEN b END|X'00'|\"c d\"|1.5e3|[|]|::INT\
-                          |AT TIME ZONE 'UTC'|COLLATE x|EXISTS|INTERVAL '1' DAY|ANY(a)|->|@>|~|IS NOT DISTINCT FROM|e.f";
+                          |AT TIME ZONE 'UTC'|COLLATE x|EXISTS|INTERVAL '1' DAY|ANY(a)|IS NOT DISTINCT FROM|e.f";
 
 #[test]
 fn whatever_reads_reads_back_the_same() {
@@ -265,15 +265,15 @@ fn whatever_reads_reads_back_the_same() {
     let read = Cell::new(0);
     for_cases(256, |case| {
         let mut choices = Choices::new(case.seed.clone());
-        for _ in 0..20 {
+        for _ in 0..60 {
             let words = if choices.once_in(3) { &all } else { &common };
             let text: Vec<&str> = (0..=choices.below(9)).map(|_| choices.text(words)).collect();
             let text = text.join(" ");
-            // sqlparser prints two signs without the blank between them, which begins a comment.
-            if text.contains("- -") {
+            let Ok(predicate) = Predicate::parse_sql(&text) else { continue };
+            // What is unsupported is printed by sqlparser, which may run operators together.
+            if format!("{predicate:?}").contains("Unsupported") {
                 continue;
             }
-            let Ok(predicate) = Predicate::parse_sql(&text) else { continue };
             read.set(read.get() + 1);
             let again = Predicate::parse_sql(&predicate.to_string());
             if again.as_ref() != Ok(&predicate) {

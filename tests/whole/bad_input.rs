@@ -72,7 +72,7 @@ async fn a_path_that_is_live_conflicts() {
     let conflicts = problem["conflicts"].as_array().unwrap();
     assert_eq!(conflicts.len(), 1);
     assert_eq!(conflicts[0]["path"], format!("file://{}", server.path("a.parquet")));
-    assert_eq!(conflicts[0]["reason"], "the file is live already");
+    assert_eq!(conflicts[0]["reason"], "already_live");
     unharmed(&server).await;
 }
 
@@ -91,7 +91,7 @@ async fn a_file_overwritten_after_it_was_registered_is_not_added_again() {
     rows::write(server.path("b.parquet").as_ref(), &batch(7000), EnabledStatistics::Chunk);
     let (status, problem) = server.try_commit("t", &append([server.path("b.parquet")])).await;
     assert_eq!(status, 409);
-    assert_eq!(problem["conflicts"][0]["reason"], "a snapshot names the path with another size or etag");
+    assert_eq!(problem["conflicts"][0]["reason"], "object_changed");
 }
 
 #[tokio::test]
@@ -139,8 +139,8 @@ async fn malformed_requests_name_the_field() {
 
 #[tokio::test]
 async fn what_is_not_there_is_404() {
-    let server = server().await;
-    let plan = |body: Value| async { server.post("/v1/namespaces/n/tables/t/plan", &body).await };
+    let server = &server().await;
+    let plan = |body: Value| async move { server.post("/v1/namespaces/n/tables/t/plan", &body).await };
     assert_eq!(plan(json!({"snapshot_id": 99})).await.0, 404);
     assert_eq!(server.post("/v1/namespaces/n/tables/x/plan", &json!({})).await.0, 404);
     assert_eq!(server.post("/v1/namespaces/x/tables/t/plan", &json!({})).await.0, 404);
@@ -148,7 +148,7 @@ async fn what_is_not_there_is_404() {
     assert_eq!(server.get("/v1/nothing").await.0, 404);
     assert_eq!(server.delete("/v1/namespaces/n/tables/x").await.0, 404);
     assert_eq!(server.delete("/healthz").await.0, 405);
-    unharmed(&server).await;
+    unharmed(server).await;
 }
 
 #[tokio::test]
@@ -168,8 +168,8 @@ async fn a_namespace_is_deleted_only_when_it_is_empty() {
 
 #[tokio::test]
 async fn tables_that_cannot_be_are_refused() {
-    let server = server().await;
-    let create = |body: Value| async { server.post("/v1/namespaces/n/tables", &body).await };
+    let server = &server().await;
+    let create = |body: Value| async move { server.post("/v1/namespaces/n/tables", &body).await };
     let fields = |fields: Value| json!({"name": "u", "schema": {"fields": fields}});
     for body in [
         fields(json!([{"name": "a", "type": "int"}])),
@@ -185,5 +185,5 @@ async fn tables_that_cannot_be_are_refused() {
         assert_eq!(status, 422, "{body} {problem}");
     }
     assert_eq!(create(json!({"name": "t", "schema_from": server.path("a.parquet")})).await.0, 409);
-    unharmed(&server).await;
+    unharmed(server).await;
 }

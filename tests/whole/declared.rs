@@ -83,7 +83,7 @@ async fn a_declaration_that_is_none_is_refused() {
         "c: id: the column is declared absent and has statistics",
         "d: t: the partition value 'yesterday' is not of type timestamptz(ms)",
     ]);
-    assert_eq!(server.try_commit("t", &json!({"operation": "append", "add": [{"path": "/a", "columns": {"id": {"min": [1]}}}]})).await.0, 400);
+    assert_eq!(server.try_commit("t", &json!({"operation": "append", "add": [{"path": "/a", "columns": {"id": {"min": [1]}}}]})).await.0, 422);
 }
 
 #[tokio::test]

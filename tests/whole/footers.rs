@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StructArray};
+use arrow::array::{Array, ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StructArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use parquet::file::properties::EnabledStatistics;
 use serde_json::{Value, json};

@@ -50,7 +50,7 @@ pub fn batch(file: u64, rows: usize) -> RecordBatch {
             .collect()
     };
     let (id, opt, text, day, at, money) = (column(false), column(true), column(true), column(true), column(false), column(true));
-    let (small, unsigned, large, float) = (column(true), column(false), column(false), column(true));
+    let (small, unsigned, large) = (column(true), column(false), column(false));
     let float = |value: i64| match value % 23 {
         0 if file % 4 == 2 => f64::NAN,
         1 if file % 5 == 2 => -f64::NAN,

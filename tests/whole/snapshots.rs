@@ -92,7 +92,7 @@ async fn a_replace_keeps_the_rows_and_a_stale_base_conflicts() {
     let replace = |base: u64| json!({"operation": "replace", "base_snapshot": base, "add": add, "remove": [server.path("f30.parquet")]});
     assert_eq!(server.try_commit("t", &replace(7)).await.0, 422);
     let (status, problem) = server.try_commit("t", &replace(5)).await;
-    assert_eq!((status, &problem["conflicts"][0]["reason"]), (409, &json!("the file was not live at the base snapshot")));
+    assert_eq!((status, &problem["conflicts"][0]["reason"]), (409, &json!("not_live_at_base")));
 }
 
 #[tokio::test]

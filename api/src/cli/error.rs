@@ -2,6 +2,7 @@
 
 use std::error::Error as _;
 use std::fmt::Write as _;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use prunus_catalog::StorageError;
@@ -86,9 +87,17 @@ pub enum CliError {
         /// Why.
         source: std::io::Error,
     },
-    /// The server cannot run.
-    #[error("the server cannot run")]
-    Server(#[from] crate::server::ServerError),
+    /// The catalog cannot be opened.
+    #[error("the catalog cannot be opened")]
+    Catalog(#[from] prunus_catalog::Error),
+    /// The server cannot listen.
+    #[error("the server cannot listen on {address}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The demo failed.
     #[error("the demo failed")]
     Demo(#[from] DemoError),
@@ -115,7 +124,9 @@ impl CliError {
             | Self::SchemaFile { .. }
             | Self::Schema { .. }
             | Self::DataFolder { .. } => Exit::Usage,
-            Self::Server(_) | Self::Demo(_) | Self::Output(_) | Self::Runtime(_) => Exit::Refused,
+            Self::Catalog(_) | Self::Listen { .. } | Self::Demo(_) | Self::Output(_) | Self::Runtime(_) => {
+                Exit::Refused
+            }
         }
     }
 
@@ -127,7 +138,11 @@ impl CliError {
         }
         let mut cause = self.source();
         while let Some(error) = cause {
-            let _ = write!(text, ": {error}");
+            // Errors of object stores repeat their causes.
+            let said = error.to_string();
+            if !text.contains(&said) {
+                let _ = write!(text, ": {said}");
+            }
             cause = error.source();
         }
         text.push('\n');
@@ -159,22 +174,22 @@ fn problem_details(problem: &ProblemJson) -> String {
 /// `PATH: column C: MESSAGE`, and what was claimed and what speaks against it.
 fn fault_line(fault: &FaultJson) -> String {
     match (&fault.path, &fault.at) {
-        (Some(path), _) => format!("{path}: {}", fault_of_file(fault)),
-        (None, Some(at)) => format!("{at}: {}", fault_of_file(fault)),
-        (None, None) => fault_of_file(fault),
+        (Some(place), _) | (None, Some(place)) => format!("{place}: {}", fault_of_file(fault, "      ")),
+        (None, None) => fault_of_file(fault, "      "),
     }
 }
 
-/// The fault without the path that it is about.
-pub(super) fn fault_of_file(fault: &FaultJson) -> String {
+/// The fault without the path that it is about; what was claimed and found are lines of their own, so far indented.
+pub(super) fn fault_of_file(fault: &FaultJson, indent: &str) -> String {
     let mut text = String::new();
-    if let Some(column) = &fault.column {
+    // Many messages name their column themselves.
+    if let Some(column) = fault.column.as_ref().filter(|column| !fault.message.contains(&format!("`{column}`"))) {
         let _ = write!(text, "column {column}: ");
     }
     text.push_str(&fault.message);
     for (title, said) in [("claimed", &fault.claim), ("found", &fault.evidence)] {
         if let Some(said) = said {
-            let _ = write!(text, "\n      {title}: {said}");
+            let _ = write!(text, "\n{indent}{title}: {said}");
         }
     }
     text
@@ -238,6 +253,16 @@ mod tests {
         };
         let problem = ProblemJson { conflicts: Some(vec![conflict]), ..problem(409, Vec::new()) };
         assert!(error_of(problem).report().ends_with("\n  /a: the path is live already\n"));
+    }
+
+    #[test]
+    fn a_cause_that_is_told_already_is_not_repeated() {
+        let source = std::io::Error::other("outer: inner");
+        let error = CliError::DataFolder { path: "d".to_owned(), source };
+        assert_eq!(error.report(), "error: the data folder `d` cannot be made: outer: inner\n");
+        let generic = object_store::Error::Generic { store: "s3", source: "inner".into() };
+        let error = CliError::Listing { folder: "s3://b/".to_owned(), source: StorageError::Unavailable(generic) };
+        assert_eq!(error.report().matches("inner").count(), 1);
     }
 
     #[test]

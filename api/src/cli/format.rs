@@ -48,13 +48,17 @@ pub(crate) fn micros(number: u64) -> String {
 /// An empty table with these columns.
 pub(crate) fn table<const N: usize>(header: [(&str, Side); N]) -> Table {
     let mut table = Table::new();
-    table.load_style(STYLE).force_no_tty();
+    table.load_style(STYLE);
     table.set_header(header.map(|(title, _)| title));
     for (column, (_, side)) in table.column_iter_mut().zip(header) {
         column.set_cell_alignment(match side {
             Side::Left => CellAlignment::Left,
             Side::Right => CellAlignment::Right,
         });
+    }
+    // No frame: the first column begins at the margin.
+    if let Some(first) = table.column_mut(0) {
+        first.set_padding((0, 1));
     }
     table
 }

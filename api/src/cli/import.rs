@@ -73,13 +73,7 @@ fn batch_size(text: &str) -> Result<usize, String> {
 
 pub(super) async fn run(args: ImportArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
-    let listing = listing::list(&Storage::from_environment(), &args.paths).await?;
-    let table = load_or_create(&client, &args, &listing).await?;
-    let live = live_among(&client, &args.table, &listing.candidates).await?;
-
-    let Sorted { new, skipped, changed } = standing::sort(listing.candidates, &live);
-    let mut summary = Summary::new(&args.table, table.current_snapshot, listing.passed_over, skipped, changed);
-    let done = register(&client, &args, new, RowCounter::new(&table), &mut summary).await;
+    let (summary, done) = import(&client, &args).await?;
     // What was done is told even if the rest could not be.
     if args.connection.json {
         print_json(&summary)?;
@@ -88,6 +82,18 @@ pub(super) async fn run(args: ImportArgs) -> Result<Exit, CliError> {
     }
     done?;
     Ok(summary.exit())
+}
+
+/// Lists, sorts and registers; what was done, and whether something ended it too early.
+async fn import(client: &Client, args: &ImportArgs) -> Result<(Summary, Result<(), ClientError>), CliError> {
+    let listing = listing::list(&Storage::from_environment(), &args.paths).await?;
+    let table = load_or_create(client, args, &listing).await?;
+    let live = live_among(client, &args.table, &listing.candidates).await?;
+
+    let Sorted { new, skipped, changed } = standing::sort(listing.candidates, &live);
+    let mut summary = Summary::new(&args.table, table.current_snapshot, listing.passed_over, skipped, changed);
+    let done = register(client, args, new, RowCounter::new(&table), &mut summary).await;
+    Ok((summary, done))
 }
 
 async fn register(
@@ -101,10 +107,7 @@ async fn register(
     while !files.is_empty() {
         let rest = files.split_off(args.batch.min(files.len()));
         let batch = std::mem::replace(&mut files, rest);
-        let (size, first) = (batch.len(), summary.imported == 0);
-        if first {
-            progress.say("reading footers");
-        }
+        let size = batch.len();
         batch::commit(client, &args.table, batch, &mut rows, summary).await?;
         progress.advance(size, summary);
     }
@@ -167,5 +170,77 @@ async fn live_among(
         if page_token.is_none() {
             return Ok(live);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use arrow::array::{Int32Array, RecordBatch};
+    use clap::Parser;
+    use parquet::arrow::ArrowWriter;
+
+    use super::*;
+    use crate::demo::Server;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: ImportArgs,
+    }
+
+    fn write_file(path: &Path, values: Vec<i32>) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let rows = RecordBatch::try_from_iter([("x", Arc::new(Int32Array::from(values)) as _)]).unwrap();
+        let mut writer = ArrowWriter::try_new(std::fs::File::create(path).unwrap(), rows.schema(), None).unwrap();
+        writer.write(&rows).unwrap();
+        writer.close().unwrap();
+    }
+
+    async fn import_folder(server: &Server, folder: &Path) -> Summary {
+        let line = ["import", "a.t", folder.to_str().unwrap(), "--create", "--batch", "2"];
+        let args = Line::try_parse_from(line).unwrap().args;
+        let (summary, done) = import(&Client::new(server.url().clone()).unwrap(), &args).await.unwrap();
+        done.unwrap();
+        summary
+    }
+
+    fn counts(summary: &Summary) -> [usize; 5] {
+        let (changed, refused) = (summary.changed.len(), summary.refused.len());
+        [summary.imported, summary.skipped, changed, refused, summary.passed_over]
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_import_can_be_run_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let server = Server::start(&folder.path().join("catalog")).await.unwrap();
+        let data = folder.path().join("data");
+        // The first file is none, and is not to keep the table from being made.
+        std::fs::create_dir(&data).unwrap();
+        std::fs::write(data.join("0.parquet"), "no Parquet").unwrap();
+        write_file(&data.join("day=1/a.parquet"), vec![1, 2, 3]);
+        write_file(&data.join("day=1/b.parquet"), vec![4]);
+        write_file(&data.join("day=2/c.parquet"), vec![5, 6]);
+        write_file(&data.join("_tmp/d.parquet"), vec![7]);
+
+        let first = import_folder(&server, &data).await;
+        assert_eq!((counts(&first), first.rows, first.snapshot_id), ([3, 0, 0, 1, 1], 6, 2));
+        assert_eq!(first.exit(), Exit::Incomplete);
+
+        let again = import_folder(&server, &data).await;
+        assert_eq!((counts(&again), again.rows, again.snapshot_id), ([0, 3, 0, 1, 1], 0, 2));
+
+        write_file(&data.join("day=2/c.parquet"), vec![5, 6, 7, 8, 9]);
+        std::fs::remove_file(data.join("0.parquet")).unwrap();
+        let changed = import_folder(&server, &data).await;
+        assert_eq!((counts(&changed), changed.exit()), ([0, 2, 1, 0, 1], Exit::Incomplete));
+
+        let client = Client::new(server.url().clone()).unwrap();
+        let table = client.load_table(&"a.t".parse().unwrap()).await.unwrap();
+        let columns: Vec<&str> = table.schema.fields.iter().map(|field| field.name.as_str()).collect();
+        assert_eq!((columns, table.files, table.rows), (vec!["x", "day"], 3, 6));
+        server.stop().await.unwrap();
     }
 }

@@ -18,3 +18,8 @@ pub(super) fn print_json(answer: &impl Serialize) -> Result<(), CliError> {
     text.push('\n');
     print(&text)
 }
+
+/// Each text on a line of its own.
+pub(super) fn lines<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    texts.flat_map(|text| [text, "\n"]).collect()
+}

@@ -93,6 +93,10 @@ mod tests {
             "snapshot_id": 2, "parent": 1, "operation": "append", "committed_at": "2026-01-01T00:00:00.000Z", "schema_id": 1,
             "added_files": 10, "removed_files": 0, "files": 60, "rows": 600_572, "bytes": 2048, "tags": [], "summary": {}
         }));
-        insta::assert_snapshot!(render(&[snapshot.unwrap()]), @"");
+        insta::assert_snapshot!(render(&[snapshot.unwrap()]), @r#"
+        snapshot   committed                  operation   added   removed   files      rows      size
+        ──────────────────────────────────────────────────────────────────────────────────────────────
+               2   2026-01-01T00:00:00.000Z   append         10         0      60   600,572   2.0 KiB
+        "#);
     }
 }

@@ -1,18 +1,15 @@
 //! The five filters of the demo: each as the SQL that the server plans, and as code of its own that says of every row
 //! whether it matches, so that the proof does not lean on what it proves.
 
-use arrow::array::{
-    Array, ArrayRef, BooleanArray, Date32Array, Datum, Decimal128Array, RecordBatch, Scalar, StringViewArray,
-};
+use arrow::array::{ArrayRef, BooleanArray, Date32Array, Datum, Decimal128Array, RecordBatch, Scalar, StringViewArray};
 use arrow::compute::kernels::cast_utils::Parser;
-use arrow::compute::kernels::cmp::{eq, gt, gt_eq, lt, lt_eq};
+use arrow::compute::kernels::cmp::{eq, gt_eq, lt, lt_eq};
 use arrow::compute::{and, is_null, or};
 use arrow::datatypes::Date32Type;
 use arrow::error::ArrowError;
 
 /// The columns that the filters read.
-pub(super) const COLUMNS: [&str; 6] =
-    ["l_quantity", "l_extendedprice", "l_discount", "l_returnflag", "l_shipdate", "l_comment"];
+pub(super) const COLUMNS: [&str; 5] = ["l_quantity", "l_extendedprice", "l_returnflag", "l_shipdate", "l_comment"];
 
 /// A filter in both its forms.
 #[derive(Debug)]
@@ -25,27 +22,24 @@ pub(super) struct DemoFilter {
 pub(super) const FILTERS: [DemoFilter; 5] = [
     DemoFilter {
         title: "a date range",
-        sql: "l_shipdate BETWEEN DATE '1994-01-01' AND DATE '1994-12-31'",
+        sql: "l_shipdate BETWEEN '1994-01-01' AND '1994-12-31'",
         matches: |rows| between(column(rows, "l_shipdate")?, &date("1994-01-01")?, &date("1994-12-31")?),
     },
     DemoFilter {
-        title: "a price range, which prunes nothing: every file holds all prices",
+        title: "a price range: every file holds such prices",
         sql: "l_extendedprice BETWEEN 50000 AND 60000",
         matches: |rows| between(column(rows, "l_extendedprice")?, &cents(5_000_000)?, &cents(6_000_000)?),
     },
     DemoFilter {
         title: "a conjunction",
-        sql: "l_shipdate >= DATE '1998-01-01' AND l_quantity < 10 AND l_discount > 0.08",
+        sql: "l_shipdate >= '1998-01-01' AND l_quantity < 10",
         matches: |rows| {
-            let date_and_quantity = and(
-                &gt_eq(column(rows, "l_shipdate")?, &date("1998-01-01")?)?,
-                &lt(column(rows, "l_quantity")?, &cents(1_000)?)?,
-            )?;
-            and(&date_and_quantity, &gt(column(rows, "l_discount")?, &cents(8)?)?)
+            let late = gt_eq(column(rows, "l_shipdate")?, &date("1998-01-01")?)?;
+            and(&late, &lt(column(rows, "l_quantity")?, &cents(1_000)?)?)
         },
     },
     DemoFilter {
-        title: "an IN list, on a column that the files are not sorted by",
+        title: "an IN list, on a column the files are not sorted by",
         sql: "l_returnflag IN ('A', 'R')",
         matches: |rows| {
             let flag = column(rows, "l_returnflag")?;

@@ -42,8 +42,9 @@ pub(super) fn write(scale: f64, folder: &Path) -> Result<Written, DemoError> {
 }
 
 fn generate(scale: f64) -> Result<RecordBatch, DemoError> {
-    let batches: Vec<RecordBatch> =
-        LineItemArrow::new(LineItemGenerator::new(scale, 1, 1)).with_batch_size(BATCH_ROWS).collect::<Result<_, _>>()?;
+    let batches: Vec<RecordBatch> = LineItemArrow::new(LineItemGenerator::new(scale, 1, 1))
+        .with_batch_size(BATCH_ROWS)
+        .collect::<Result<_, _>>()?;
     Ok(concat_batches(&LineItemArrow::schema_ref(), &batches)?)
 }
 

@@ -18,13 +18,6 @@ pub(super) struct FileTruth {
     pub(super) matching: [usize; FILTERS.len()],
 }
 
-/// What really matches one filter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Proven {
-    /// The matching rows of all files, which are those of the files kept.
-    pub(super) matching_rows: usize,
-}
-
 /// Reads all files, each once.
 pub(super) fn read_all(files: &[PathBuf]) -> Result<BTreeMap<String, FileTruth>, DemoError> {
     files.iter().map(|path| Ok((url_of(path), read(path)?))).collect()
@@ -49,31 +42,34 @@ fn read(path: &Path) -> Result<FileTruth, DemoError> {
     Ok(truth)
 }
 
-/// Holds the plan of the filter with this number against what the files hold.
+/// Holds the plan of the filter with this number against what the files hold: the matching rows of all files, which are those
+/// of the files kept.
 ///
 /// # Errors
 /// [`DemoError::Disproved`] if the files kept hold fewer matching rows than all files do, or if a file that was called wholly
 /// matching holds a row that does not match.
-pub(super) fn prove(
-    number: usize,
-    planned: &Planned,
-    truth: &BTreeMap<String, FileTruth>,
-) -> Result<Proven, DemoError> {
+pub(super) fn prove(number: usize, planned: &Planned, truth: &BTreeMap<String, FileTruth>) -> Result<usize, DemoError> {
     let matching = |file: &FileTruth| file.matching.get(number).copied().unwrap_or_default();
     let matching_rows = truth.values().map(matching).sum();
     let mut in_kept_files = 0;
     for (path, wholly) in &planned.kept {
-        let file = truth.get(path).ok_or_else(|| DemoError::Disproved(format!("the plan names {path}, which was not registered")))?;
+        let file = truth
+            .get(path)
+            .ok_or_else(|| DemoError::Disproved(format!("the plan names {path}, which was not registered")))?;
         in_kept_files += matching(file);
         if *wholly && matching(file) != file.rows {
             let (rows, found) = (file.rows, matching(file));
-            return Err(DemoError::Disproved(format!("{path} was called wholly matching, but only {found} of its {rows} rows match")));
+            return Err(DemoError::Disproved(format!(
+                "{path} was called wholly matching, but only {found} of its {rows} rows match"
+            )));
         }
     }
     if in_kept_files == matching_rows {
-        Ok(Proven { matching_rows })
+        Ok(matching_rows)
     } else {
-        Err(DemoError::Disproved(format!("{matching_rows} rows match in all files, but {in_kept_files} in the files kept")))
+        Err(DemoError::Disproved(format!(
+            "{matching_rows} rows match in all files, but {in_kept_files} in the files kept"
+        )))
     }
 }
 
@@ -88,7 +84,7 @@ mod tests {
 
     fn check(kept: &[(&str, bool)]) -> Option<usize> {
         let kept = kept.iter().map(|(path, wholly)| ((*path).to_owned(), *wholly)).collect();
-        prove(0, &Planned { kept, ..Planned::default() }, &truth()).ok().map(|proven| proven.matching_rows)
+        prove(0, &Planned { kept, ..Planned::default() }, &truth()).ok()
     }
 
     #[test]

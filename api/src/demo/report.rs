@@ -9,6 +9,9 @@ use super::filters::FILTERS;
 use super::lineitem::Written;
 use super::proof::FileTruth;
 
+const LEGEND: &str =
+    " pruned, kept: files; wholly: files kept of which every row matches; rows: rows that match, in all files";
+
 /// What is shown of one filter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
@@ -57,11 +60,11 @@ fn step(what: &str, took: Duration) -> String {
 pub(super) fn table(lines: &[Line]) -> String {
     let mut table = text_table([
         ("filter", Side::Left),
-        ("files pruned", Side::Right),
+        ("pruned", Side::Right),
         ("kept", Side::Right),
-        ("wholly matching", Side::Right),
-        ("matching rows", Side::Right),
-        ("plan took", Side::Right),
+        ("wholly", Side::Right),
+        ("rows", Side::Right),
+        ("planned in", Side::Right),
     ]);
     for line in lines {
         let filter = FILTERS.get(line.number).map(|filter| format!("{}\n  {}", filter.title, filter.sql));
@@ -74,13 +77,13 @@ pub(super) fn table(lines: &[Line]) -> String {
             micros(line.micros),
         ]);
     }
-    format!("\n{}\n", table.trim_fmt())
+    format!("\n{}\n\n{LEGEND}\n", table.trim_fmt())
 }
 
 pub(super) fn closing() -> String {
     "
-Proven: for every filter the files kept hold exactly as many matching rows as all files do, and in the files
-called wholly matching every row matches. The catalog read footers alone; the proof read every row.
+Proven: for every filter the files kept hold exactly as many matching rows as all files do, and in the files called
+wholly matching every row matches. The catalog has read footers alone; the proof has read every row.
 
 Next, with your own files:
   prunus serve --data-dir ./catalog
@@ -97,6 +100,21 @@ mod tests {
     #[test]
     fn each_filter_has_its_line() {
         let line = |number| Line { number, pruned: 50, kept: 10, wholly: 8, matching_rows: 91_012, micros: 612 };
-        insta::assert_snapshot!(table(&[line(0), line(1), line(2), line(3), line(4)]), @"");
+        insta::assert_snapshot!(table(&[line(0), line(1), line(2), line(3), line(4)]), @r#"
+        filter                                                pruned   kept   wholly     rows   planned in
+        ───────────────────────────────────────────────────────────────────────────────────────────────────
+        a date range                                              50     10        8   91,012      0.61 ms
+          l_shipdate BETWEEN '1994-01-01' AND '1994-12-31'
+        a price range: every file holds such prices               50     10        8   91,012      0.61 ms
+          l_extendedprice BETWEEN 50000 AND 60000
+        a conjunction                                             50     10        8   91,012      0.61 ms
+          l_shipdate >= '1998-01-01' AND l_quantity < 10
+        an IN list, on a column the files are not sorted by       50     10        8   91,012      0.61 ms
+          l_returnflag IN ('A', 'R')
+        IS NULL, on a column without nulls                        50     10        8   91,012      0.61 ms
+          l_comment IS NULL
+
+         pruned, kept: files; wholly: files kept of which every row matches; rows: rows that match, in all files
+        "#);
     }
 }

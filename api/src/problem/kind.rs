@@ -117,6 +117,29 @@ mod tests {
             format!("{variant}: {} {}{retryable}", kind.status.as_u16(), kind.name)
         };
         insta::assert_snapshot!(problems.iter().map(line).collect::<Vec<_>>().join("\n"), @r"
+        NoSuchRoute: 404 no-such-route
+        MethodNotAllowed: 405 method-not-allowed
+        NotAcceptable: 406 not-acceptable
+        UnsupportedMediaType: 415 unsupported-media-type
+        BodyTooLarge: 413 body-too-large
+        BodyUnreadable: 400 malformed-body
+        MalformedBody: 400 malformed-body
+        MalformedQuery: 400 malformed-query
+        MalformedPath: 400 malformed-path
+        MalformedPathPart: 400 malformed-path
+        StalePageToken: 410 stale-page-token
+        Panicked: 500 internal
+        NotFound: 404 not-found
+        AlreadyExists: 409 already-exists
+        NamespaceNotEmpty: 409 namespace-not-empty
+        Conflict: 409 conflict
+        SchemaMoved: 409 schema-moved retryable
+        Invalid: 422 invalid-request
+        Filter: 422 invalid-filter
+        ForeignPageToken: 400 foreign-page-token
+        StorageUnavailable: 503 storage-unavailable retryable
+        StoredSchema: 500 internal
+        Background: 500 internal
         ");
     }
 }

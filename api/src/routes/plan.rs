@@ -30,9 +30,5 @@ pub(crate) async fn plan(
 
 fn next_position(plan: &Plan) -> Option<PlanPosition> {
     let last = plan.files.last().filter(|_| plan.more)?;
-    Some(PlanPosition {
-        snapshot_id: plan.snapshot_id.0,
-        schema_id: plan.schema_id.0,
-        after: last.entry.row.file_id.0,
-    })
+    Some(PlanPosition { snapshot_id: plan.snapshot_id.0, schema_id: plan.schema_id.0, after: last.entry.row.file_id.0 })
 }

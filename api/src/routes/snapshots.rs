@@ -17,8 +17,7 @@ pub(crate) async fn list(
 ) -> Result<Json<SnapshotsJson>, Problem> {
     let tokens = PageTokens::of("snapshots", &ident.to_string());
     let before: Option<i64> = tokens.decode(query.page_token.as_deref())?;
-    let (snapshots, more) =
-        catalog.list_snapshots(ident, before.map(SnapshotId), page_size(query.page_size)?).await?;
+    let (snapshots, more) = catalog.list_snapshots(ident, before.map(SnapshotId), page_size(query.page_size)?).await?;
     let last = snapshots.last().filter(|_| more);
     let next_page_token = last.map(|last| tokens.encode(&last.snapshot_id.0));
     let snapshots = snapshots.into_iter().map(SnapshotJson::from).collect();

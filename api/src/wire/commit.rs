@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn a_commit_keeps_what_it_says() {
-        let json = serde_json::json!({"operation": "replace", "base_snapshot": 3, "add": [{"path": "a"}], "remove": ["b"]});
+        let json =
+            serde_json::json!({"operation": "replace", "base_snapshot": 3, "add": [{"path": "a"}], "remove": ["b"]});
         let request = parse(json).unwrap();
         assert_eq!(request.operation, Operation::Replace);
         assert_eq!(request.base_snapshot, Some(SnapshotId(3)));
@@ -162,7 +163,8 @@ mod tests {
 
     #[test]
     fn what_is_not_supported_is_refused_by_name() {
-        let json = serde_json::json!({"operation": "overwrite", "remove": ["b"], "filter": "a = 1", "nan_order": "ieee"});
+        let json =
+            serde_json::json!({"operation": "overwrite", "remove": ["b"], "filter": "a = 1", "nan_order": "ieee"});
         let at: Vec<_> = parse(json).unwrap_err().into_iter().filter_map(|fault| fault.at).collect();
         assert_eq!(at, ["filter", "nan_order"]);
     }

@@ -168,7 +168,8 @@ mod tests {
             "path": "p", "partition": {"a": null, "b": []}, "columns": {"c": {"min": {}, "max": []}, "d": {}}
         });
         let faults = serde_json::from_value::<NewFileJson>(json).unwrap().parse().unwrap_err();
-        let shown: Vec<_> = faults.iter().map(|fault| (fault.column.as_deref().unwrap(), fault.message.as_str())).collect();
+        let shown: Vec<_> =
+            faults.iter().map(|fault| (fault.column.as_deref().unwrap(), fault.message.as_str())).collect();
         assert_eq!(
             shown,
             [

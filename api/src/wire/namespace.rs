@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use prunus_catalog::{Namespace, NamespaceName};
 use prunus_catalog::{Error, Fault};
+use prunus_catalog::{Namespace, NamespaceName};
 use serde::{Deserialize, Serialize};
 
 use super::time::to_rfc3339;

@@ -3,8 +3,8 @@
 use prunus_catalog::{Fault, MAX_PAGE_SIZE, PageSize};
 
 /// The size of a page: what is asked for, or the default.
-pub(crate) fn page_size(asked: Option<u32>) -> Result<PageSize, Fault> {
-    let fault = |_| Fault::at("page_size", format!("page_size is not from 1 to {MAX_PAGE_SIZE}"));
+pub(crate) fn page_size(asked: Option<u32>) -> Result<PageSize, Vec<Fault>> {
+    let fault = |_| vec![Fault::at("page_size", format!("page_size is not from 1 to {MAX_PAGE_SIZE}"))];
     asked.map_or(Ok(PageSize::default()), |size| PageSize::new(size).map_err(fault))
 }
 

@@ -71,20 +71,21 @@ impl PlanJson {
     /// The request as the catalog is asked, from the position that a page token named; every fault found.
     pub(crate) fn parse(self, position: Option<PlanPosition>) -> Result<PlanRequest, Vec<Fault>> {
         let mut faults = Vec::new();
-        let snapshot = snapshot_ref(self.snapshot_id, self.as_of.as_deref()).unwrap_or_else(|fault| {
-            faults.push(fault);
+        let snapshot = snapshot_ref(self.snapshot_id, self.as_of.as_deref()).unwrap_or_else(|found| {
+            faults.extend(found);
             SnapshotRef::Current
         });
         let filter = match self.filter {
             Some(FilterJson::Iceberg(_)) => {
-                faults.push(Fault::at("filter", "an Iceberg expression as filter is not supported yet: write SQL text"));
+                faults
+                    .push(Fault::at("filter", "an Iceberg expression as filter is not supported yet: write SQL text"));
                 None
             }
             Some(FilterJson::Sql(text)) => Some(text),
             None => None,
         };
-        let page_size = page_size(self.page_size, filter.as_deref().unwrap_or_default()).unwrap_or_else(|fault| {
-            faults.push(fault);
+        let page_size = page_size(self.page_size, filter.as_deref().unwrap_or_default()).unwrap_or_else(|found| {
+            faults.extend(found);
             PageSize::default()
         });
         if !faults.is_empty() {
@@ -111,7 +112,7 @@ impl PlanJson {
 }
 
 /// The size of a page, so that its residuals stay within [`MAX_RESIDUAL_BYTES_PER_PAGE`].
-fn page_size(asked: Option<u32>, filter: &str) -> Result<PageSize, Fault> {
+fn page_size(asked: Option<u32>, filter: &str) -> Result<PageSize, Vec<Fault>> {
     let asked = super::page_size(asked)?;
     let files_max = (MAX_RESIDUAL_BYTES_PER_PAGE / filter.len().max(1)).max(1);
     let size = asked.get().min(u32::try_from(files_max).unwrap_or(u32::MAX));

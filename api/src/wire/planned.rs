@@ -227,7 +227,8 @@ mod tests {
 
     #[test]
     fn a_reason_is_given_where_something_was_in_the_way_of_files_that_were_kept() {
-        let conjunct = |obstacles| ConjunctMetrics { expression: "a = 1".to_owned(), files_pruned: 1, prunable: true, obstacles };
+        let conjunct =
+            |obstacles| ConjunctMetrics { expression: "a = 1".to_owned(), files_pruned: 1, prunable: true, obstacles };
         let blocked = conjunct(Obstacles { without_statistics: 2, ..Obstacles::default() });
         assert_eq!(ConjunctJson::new(&blocked, 2).reason.as_deref(), Some("no bounds or counts in 2 files"));
         assert_eq!(ConjunctJson::new(&blocked, 0).reason, None);

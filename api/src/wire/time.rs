@@ -10,19 +10,19 @@ pub(super) fn to_rfc3339(time_ms: i64) -> String {
 }
 
 /// The snapshot that a request names by its id or by a time, not both.
-pub(crate) fn snapshot_ref(snapshot_id: Option<i64>, as_of: Option<&str>) -> Result<SnapshotRef, Fault> {
+pub(crate) fn snapshot_ref(snapshot_id: Option<i64>, as_of: Option<&str>) -> Result<SnapshotRef, Vec<Fault>> {
     match (snapshot_id, as_of) {
         (None, None) => Ok(SnapshotRef::Current),
         (Some(snapshot_id), None) => Ok(SnapshotRef::Id(SnapshotId(snapshot_id))),
-        (None, Some(text)) => match text.parse::<Timestamp>() {
-            // Snapshots are timed in whole milliseconds: those at or before a time are those at or before its floor.
-            Ok(time) => Ok(SnapshotRef::AsOf(floor_to_ms(time))),
-            Err(_) => {
+        (None, Some(text)) => {
+            let fault = |_| {
                 let message = format!("`{text}` is not an RFC 3339 time such as 2024-01-31T12:00:00Z");
-                Err(Fault::at("as_of", message))
-            }
-        },
-        (Some(_), Some(_)) => Err(Fault::at("as_of", "snapshot_id and as_of exclude each other")),
+                vec![Fault::at("as_of", message)]
+            };
+            // Snapshots are timed in whole milliseconds: those at or before a time are those at or before its floor.
+            text.parse().map(|time| SnapshotRef::AsOf(floor_to_ms(time))).map_err(fault)
+        }
+        (Some(_), Some(_)) => Err(vec![Fault::at("as_of", "snapshot_id and as_of exclude each other")]),
     }
 }
 
@@ -52,7 +52,7 @@ mod tests {
         assert_eq!(as_of("2024-01-31T13:00:00.0509+01:00"), Ok(SnapshotRef::AsOf(1_706_702_400_050)));
         assert_eq!(as_of("1969-12-31T23:59:59.9995Z"), Ok(SnapshotRef::AsOf(-1)));
         for text in ["2024-01-31", "2024-01-31T12:00:00", "yesterday", ""] {
-            assert_eq!(as_of(text).unwrap_err().at.as_deref(), Some("as_of"), "{text}");
+            assert_eq!(as_of(text).unwrap_err()[0].at.as_deref(), Some("as_of"), "{text}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! One commit of an import: what the server refuses is taken out, and the rest goes in.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use prunus_catalog::TableIdent;
 
@@ -101,10 +101,10 @@ fn blame(problem: &ProblemJson, batch: Vec<Candidate>) -> Option<Blamed> {
             faults.entry(path).or_default().push(fault.clone());
         }
     }
-    let mut live = HashMap::new();
+    let mut live = HashSet::new();
     for conflict in problem.conflicts.iter().flatten() {
         if conflict.reason == ConflictReasonJson::AlreadyLive {
-            live.insert(conflict.path.as_str(), ());
+            live.insert(conflict.path.as_str());
         } else {
             let fault = FaultJson { message: conflict.message.clone(), ..FaultJson::default() };
             faults.entry(&conflict.path).or_default().push(fault);
@@ -115,7 +115,7 @@ fn blame(problem: &ProblemJson, batch: Vec<Candidate>) -> Option<Blamed> {
     for file in batch {
         if let Some(faults) = faults.remove(file.path.as_str()) {
             blamed.refused.push(Refused { path: file.path, faults });
-        } else if live.contains_key(file.path.as_str()) {
+        } else if live.contains(file.path.as_str()) {
             blamed.live_already += 1;
         } else {
             blamed.rest.push(file);

@@ -127,7 +127,8 @@ fn is_wanted(below: &str) -> bool {
 /// [`CliError::Path`].
 pub(in crate::cli) fn locate(text: &str) -> Result<Location, CliError> {
     let absolute = if is_url(text) { text.to_owned() } else { absolute_path(text)? };
-    Location::parse(&absolute, None).map_err(|error| CliError::Path { path: text.to_owned(), reason: error.to_string() })
+    Location::parse(&absolute, None)
+        .map_err(|error| CliError::Path { path: text.to_owned(), reason: error.to_string() })
 }
 
 fn is_url(text: &str) -> bool {
@@ -193,7 +194,8 @@ mod tests {
     }
 
     async fn list_below(folder: &Path, arguments: &[&str]) -> Listing {
-        let arguments: Vec<String> = arguments.iter().map(|name| folder.join(name).to_str().unwrap().to_owned()).collect();
+        let arguments: Vec<String> =
+            arguments.iter().map(|name| folder.join(name).to_str().unwrap().to_owned()).collect();
         list(&Storage::from_environment(), &arguments).await.unwrap()
     }
 
@@ -214,7 +216,8 @@ mod tests {
         assert!(whole.sole_folder.is_some());
         assert!(whole.candidates.iter().all(|file| file.size_bytes == Some(4) && file.etag.is_some()));
 
-        let mixed = list_below(folder.path(), &["notes.txt", "sub", "_x.parquet", "notes.txt", "missing.parquet"]).await;
+        let mixed =
+            list_below(folder.path(), &["notes.txt", "sub", "_x.parquet", "notes.txt", "missing.parquet"]).await;
         assert_eq!(names(&mixed), ["notes.txt", "a%20é b.parquet", "_x.parquet", "missing.parquet"]);
         assert_eq!((mixed.passed_over, mixed.sole_folder), (0, None));
     }

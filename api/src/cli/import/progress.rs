@@ -13,12 +13,9 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{bar:32} {pos}/{len} files, {eta} left; {msg}") {
             bar.set_style(style);
         }
+        bar.set_message("reading footers");
         bar.enable_steady_tick(std::time::Duration::from_millis(200));
         Self(bar)
-    }
-
-    pub(super) fn say(&self, message: &'static str) {
-        self.0.set_message(message);
     }
 
     /// So many files more are dealt with.

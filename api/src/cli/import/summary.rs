@@ -62,7 +62,7 @@ impl Summary {
         for refused in &self.refused {
             let _ = writeln!(text, "refused: {}", refused.path);
             for fault in &refused.faults {
-                let _ = writeln!(text, "    {}", fault_of_file(fault));
+                let _ = writeln!(text, "    {}", fault_of_file(fault, "        "));
             }
         }
         for changed in &self.changed {
@@ -71,7 +71,11 @@ impl Summary {
             let _ = writeln!(text, "    found: {}", content(&changed.found));
         }
         if self.passed_over > 0 {
-            let _ = writeln!(text, "passed over: {} that are no data files by their names", counted(self.passed_over as u64, "file", "files"));
+            let _ = writeln!(
+                text,
+                "passed over: {} that are no data files by their names",
+                counted(self.passed_over as u64, "file", "files")
+            );
         }
         let _ = writeln!(
             text,
@@ -117,12 +121,59 @@ mod tests {
 
     #[test]
     fn what_needs_a_look_is_told_before_the_counts() {
-        insta::assert_snapshot!(summary().render(), @"");
+        insta::assert_snapshot!(summary().render(), @r#"
+        refused: file:///b
+            column x: the types differ
+                claimed: int32
+                found: string
+        changed since it was registered: file:///c
+            registered: 5 bytes, etag x
+            found: 6 bytes, etag y
+        passed over: 2 files that are no data files by their names
+        a.b: 58 files imported (1,234,567 rows, 4.0 KiB), 1,000 skipped, 1 changed, 1 refused; snapshot 3
+        "#);
     }
 
     #[test]
     fn the_summary_is_json_too() {
-        insta::assert_json_snapshot!(summary(), @"");
+        insta::assert_json_snapshot!(summary(), @r#"
+        {
+          "table": "a.b",
+          "snapshot_id": 3,
+          "imported": 58,
+          "skipped": 1000,
+          "passed_over": 2,
+          "rows": 1234567,
+          "bytes": 4096,
+          "changed": [
+            {
+              "path": "file:///c",
+              "registered": {
+                "size_bytes": 5,
+                "etag": "x"
+              },
+              "found": {
+                "size_bytes": 6,
+                "etag": "y"
+              }
+            }
+          ],
+          "refused": [
+            {
+              "path": "file:///b",
+              "faults": [
+                {
+                  "message": "the types differ",
+                  "path": "file:///b",
+                  "column": "x",
+                  "claim": "int32",
+                  "evidence": "string"
+                }
+              ]
+            }
+          ]
+        }
+        "#);
     }
 
     #[test]

@@ -2,8 +2,12 @@
 
 use std::fmt::Write as _;
 
+use crate::cli::output::lines;
 use crate::cli::{Side, bytes, count, counted, micros, text_table};
 use crate::wire::{ConjunctJson, PlanMetricsJson, PlannedJson, VerdictJson};
+
+/// How much of a conjunct is shown.
+const MAX_EXPRESSION_CHARS: usize = 80;
 
 /// What was done, and the files that are left.
 pub(super) fn plan(planned: &PlannedJson) -> String {
@@ -34,7 +38,7 @@ pub(super) fn plan(planned: &PlannedJson) -> String {
 
 /// The paths alone.
 pub(super) fn paths(planned: &PlannedJson) -> String {
-    planned.files.iter().map(|file| format!("{}\n", file.path)).collect()
+    lines(planned.files.iter().map(|file| file.path.as_str()))
 }
 
 fn totals(metrics: &PlanMetricsJson) -> String {
@@ -68,9 +72,17 @@ fn conjuncts(conjuncts: &[ConjunctJson]) -> String {
             (None, false) => "no rule for all of it",
             (None, true) => "",
         };
-        table.add_row([&count(conjunct.files_pruned), conjunct.expression.as_str(), reason]);
+        table.add_row([&count(conjunct.files_pruned), &shortened(&conjunct.expression), reason]);
     }
     format!("\n{}\n", table.trim_fmt())
+}
+
+/// An expression on one line of a table: a list of a thousand values would leave no room for anything else.
+fn shortened(expression: &str) -> String {
+    match expression.char_indices().nth(MAX_EXPRESSION_CHARS) {
+        Some((end, _)) => format!("{}…", expression.get(..end).unwrap_or_default()),
+        None => expression.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -102,7 +114,34 @@ mod tests {
 
     #[test]
     fn a_plan_is_shown_with_what_was_done() {
-        insta::assert_snapshot!(plan(&planned()), @"");
+        insta::assert_snapshot!(plan(&planned()), @r#"
+        snapshot 4
+                            files        rows       size
+        ─────────────────────────────────────────────────
+        considered          6,000   3,001,500   85.8 MiB
+        pruned              5,997   3,000,000   85.8 MiB
+        kept                    3       1,500   39.0 KiB
+          wholly matching       1
+        the rows of 1 file are not known and not counted
+        planned in 1.23 ms; 1 of 2 manifests pruned as a whole
+
+        pruned   by      could not prune more
+        ──────────────────────────────────────
+         5,997   x > 1
+             0   f(y)    unsupported form
+
+        files kept, `*` where every row matches:
+          file:///a.parquet
+        * file:///b.parquet
+          ... and 1 file more
+        "#);
+    }
+
+    #[test]
+    fn long_expressions_are_cut() {
+        let limit = "ü".repeat(MAX_EXPRESSION_CHARS);
+        assert_eq!(shortened(&limit), limit);
+        assert_eq!(shortened(&format!("{limit}ü")), format!("{limit}…"));
     }
 
     #[test]

@@ -82,8 +82,8 @@ fn absolute(text: &str) -> Result<String, CliError> {
 }
 
 fn read_schema(path: &str) -> Result<NewSchemaJson, CliError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| CliError::SchemaFile { path: path.to_owned(), source })?;
+    let text =
+        std::fs::read_to_string(path).map_err(|source| CliError::SchemaFile { path: path.to_owned(), source })?;
     serde_json::from_str(&text).map_err(|source| CliError::Schema { path: path.to_owned(), source })
 }
 

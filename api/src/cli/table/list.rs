@@ -4,10 +4,10 @@ use clap::Args;
 use prunus_catalog::NamespaceName;
 
 use crate::cli::connection::Connection;
-use crate::cli::output::{print, print_json};
+use crate::cli::output::{lines, print, print_json};
 use crate::cli::{CliError, Exit};
 use crate::client::{Client, ClientError};
-use crate::wire::{TableNameJson, TablesJson};
+use crate::wire::TablesJson;
 
 /// List the tables of a namespace, or of all
 #[derive(Debug, Args)]
@@ -41,7 +41,8 @@ pub(super) async fn run(args: ListArgs) -> Result<Exit, CliError> {
     if args.connection.json {
         print_json(&TablesJson { tables, next_page_token: None })?;
     } else {
-        print(&tables.iter().map(|TableNameJson { namespace, name }| format!("{namespace}.{name}\n")).collect::<String>())?;
+        let names: Vec<String> = tables.iter().map(|table| format!("{}.{}", table.namespace, table.name)).collect();
+        print(&lines(names.iter().map(String::as_str)))?;
     }
     Ok(Exit::Done)
 }

@@ -7,7 +7,7 @@ use prunus_catalog::TableIdent;
 
 use crate::cli::connection::Connection;
 use crate::cli::output::{print, print_json};
-use crate::cli::{CliError, Exit, Side, bytes, count, text_table};
+use crate::cli::{CliError, Exit, Side, bytes, count, counted, text_table};
 use crate::wire::{FieldJson, NestedJson, TableJson, TypeJson};
 
 /// Show a table: its schema, its properties, and how much is in it
@@ -40,17 +40,22 @@ pub(super) fn render(table: &TableJson) -> String {
     line("location", table.location.as_deref().unwrap_or("none: files may lie anywhere"));
     line("snapshot", &table.current_snapshot.to_string());
     line("files", &count(table.files));
-    match table.files_of_unknown_rows {
-        0 => line("rows", &count(table.rows)),
-        unknown => line("rows", &format!("{}, and those of {} files that are not known", count(table.rows), count(unknown))),
-    }
+    let rows = count(table.rows);
+    line(
+        "rows",
+        &match table.files_of_unknown_rows {
+            0 => rows,
+            unknown => format!("{rows}, and those of {} that are not known", counted(unknown, "file", "files")),
+        },
+    );
     line("bytes", &bytes(table.bytes));
     line("cluster by", &if table.cluster_by.is_empty() { "arrival".to_owned() } else { table.cluster_by.join(", ") });
     line("created", &table.created_at);
     for (key, value) in &table.properties {
         line("property", &format!("{key}={value}"));
     }
-    let mut columns = text_table([("id", Side::Right), ("column", Side::Left), ("type", Side::Left), ("nullable", Side::Left)]);
+    let mut columns =
+        text_table([("id", Side::Right), ("column", Side::Left), ("type", Side::Left), ("nullable", Side::Left)]);
     for field in &table.schema.fields {
         columns.add_row(row(field));
     }
@@ -73,7 +78,9 @@ fn type_text(column_type: &TypeJson) -> String {
             format!("struct<{}>", fields.join(", "))
         }
         TypeJson::Nested(NestedJson::List { element, .. }) => format!("list<{}>", type_text(element)),
-        TypeJson::Nested(NestedJson::Map { key, value, .. }) => format!("map<{}, {}>", type_text(key), type_text(value)),
+        TypeJson::Nested(NestedJson::Map { key, value, .. }) => {
+            format!("map<{}, {}>", type_text(key), type_text(value))
+        }
     }
 }
 
@@ -98,6 +105,21 @@ mod tests {
 
     #[test]
     fn a_table_is_shown_with_its_columns() {
-        insta::assert_snapshot!(render(&table()), @"");
+        insta::assert_snapshot!(render(&table()), @r#"
+        table        a.b.t
+        location     none: files may lie anywhere
+        snapshot     3
+        files        60
+        rows         600,572, and those of 1 file that are not known
+        bytes        19.0 MiB
+        cluster by   day
+        created      2026-01-01T00:00:00.000Z
+        property     owner=me
+
+        id   column   type                      nullable
+        ─────────────────────────────────────────────────
+         1   day      date                      no
+         2   tags     list<struct<k: string>>   yes
+        "#);
     }
 }

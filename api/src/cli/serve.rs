@@ -1,0 +1,105 @@
+//! `prunus serve`
+
+use std::io::IsTerminal;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use prunus_catalog::{Catalog, CatalogOptions};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
+
+use super::output::print;
+use super::{CliError, Exit};
+
+/// Run the server
+///
+/// It stops on an interrupt (ctrl-c) or SIGTERM once the requests that have begun are answered; on a second one, at once. The
+/// keys and endpoints of object stores come from the environment, such as AWS_ACCESS_KEY_ID and AWS_ENDPOINT_URL. RUST_LOG
+/// says what is logged.
+#[derive(Debug, Args)]
+pub(super) struct ServeArgs {
+    /// The folder that the catalog is kept in; it is made where it is missing
+    #[arg(long, value_name = "DIR")]
+    data_dir: PathBuf,
+
+    /// The address to listen on; with port 0 a free port is taken, and printed
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8181")]
+    listen: SocketAddr,
+
+    /// How the log on standard error is written
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    log: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LogFormat {
+    /// Lines for people
+    Text,
+    /// A JSON object per line
+    Json,
+}
+
+pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
+    start_log(args.log);
+    let unusable = |source| CliError::DataFolder { path: args.data_dir.display().to_string(), source };
+    std::fs::create_dir_all(&args.data_dir).map_err(unusable)?;
+    let catalog = Catalog::open(&args.data_dir, CatalogOptions::default()).await?;
+    let no_port = |source| CliError::Listen { address: args.listen, source };
+    let listener = TcpListener::bind(args.listen).await.map_err(no_port)?;
+    let address = listener.local_addr().map_err(no_port)?;
+    let mut signals = Signals::listen().map_err(CliError::Runtime)?;
+    print(&format!("listening on http://{address}\n"))?;
+
+    let (stop, stopped) = oneshot::channel();
+    let impatience = async move {
+        signals.next().await;
+        tracing::info!("stopping, once the requests that have begun are answered");
+        let _ = stop.send(());
+        signals.next().await;
+        tracing::warn!("stopping at once");
+    };
+    let served = crate::serve(catalog, listener, async {
+        let _ = stopped.await;
+    });
+    tokio::select! {
+        served = served => served.map_err(no_port)?,
+        () = impatience => {}
+    }
+    Ok(Exit::Done)
+}
+
+/// The signals that ask a server to stop.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+/// Logs to standard error; where a log is being written already, that one goes on.
+fn start_log(format: LogFormat) {
+    let filter = EnvFilter::builder().with_default_directive(LevelFilter::INFO.into()).from_env_lossy();
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
+    let _ = match format {
+        LogFormat::Text => log.try_init(),
+        LogFormat::Json => log.json().try_init(),
+    };
+}
