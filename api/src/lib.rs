@@ -4,19 +4,19 @@
 //! the router through an extractor (`extract`) to a handler (`routes`), which parses, calls the catalog and renders; the
 //! JSON of both ways is in [`wire`], and every error becomes a `problem`.
 
-mod accept;
+mod server;
+mod router;
+mod routes;
 mod extract;
+mod accept;
 mod idempotency;
 mod page_token;
 mod problem;
 mod request_id;
-mod router;
-mod routes;
-mod server;
 pub mod wire;
 
-pub mod cli;
 pub mod client;
+pub mod cli;
 pub mod demo;
 
 pub use router::{MAX_BODY_BYTES, router};

@@ -91,8 +91,8 @@ pub enum Error {
     /// A page token that belongs to another request.
     #[error("the page token does not belong to this request")]
     ForeignPageToken,
-    /// The object store did not answer; trying again may help.
-    #[error("the object store did not answer for `{path}`")]
+    /// The object store failed; trying again may help.
+    #[error("the object store failed for `{path}`")]
     StorageUnavailable {
         /// The file.
         path: String,

@@ -46,8 +46,8 @@ pub enum StorageError {
     /// The store cannot be set up from the environment.
     #[error("the object store cannot be used: {0}")]
     Unusable(String),
-    /// The store failed to answer, for now.
-    #[error("the object store did not answer")]
+    /// The store failed, for now.
+    #[error("the object store failed")]
     Unavailable(#[source] object_store::Error),
     /// The location cannot be asked for.
     #[error(transparent)]

@@ -270,8 +270,12 @@ fn whatever_reads_reads_back_the_same() {
             let text: Vec<&str> = (0..=choices.below(9)).map(|_| choices.text(words)).collect();
             let text = text.join(" ");
             let Ok(predicate) = Predicate::parse_sql(&text) else { continue };
-            // What is unsupported is printed by sqlparser, which may run operators together.
-            if format!("{predicate:?}").contains("Unsupported") {
+            // What is unsupported is printed by sqlparser, which may run operators together; and it takes a keyword where
+            // none can stand for a column's name.
+            let read_as = format!("{predicate:?}");
+            let names_keyword =
+                read_as.split("text: \"").skip(1).any(|rest| rest.starts_with(|first: char| first.is_uppercase()));
+            if read_as.contains("Unsupported") || names_keyword {
                 continue;
             }
             read.set(read.get() + 1);
@@ -282,5 +286,5 @@ fn whatever_reads_reads_back_the_same() {
         }
         Ok(())
     });
-    println!("{} texts were filters", read.get());
+    assert!(read.get() >= 200, "{} texts that were filters are too few", read.get());
 }

@@ -10,7 +10,7 @@ use super::lineitem::Written;
 use super::proof::FileTruth;
 
 const LEGEND: &str =
-    " pruned, kept: files; wholly: files kept of which every row matches; rows: rows that match, in all files";
+    "pruned, kept: files; wholly: files kept of which every row matches; rows: rows that match, in all files";
 
 /// What is shown of one filter.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +114,7 @@ mod tests {
         IS NULL, on a column without nulls                        50     10        8   91,012      0.61 ms
           l_comment IS NULL
 
-         pruned, kept: files; wholly: files kept of which every row matches; rows: rows that match, in all files
+        pruned, kept: files; wholly: files kept of which every row matches; rows: rows that match, in all files
         "#);
     }
 }
