@@ -116,7 +116,7 @@ pub async fn run(options: DemoOptions, out: &mut (dyn Write + Send)) -> Result<(
     write!(out, "{}", report::read(&truth, started.elapsed()))?;
     let lines: Vec<Line> =
         plans.iter().enumerate().map(|(number, planned)| prove(number, planned, &truth)).collect::<Result<_, _>>()?;
-    write!(out, "{}{}", report::table(&lines), report::closing())?;
+    write!(out, "\n{}{}", report::table(&lines), report::closing())?;
     Ok(())
 }
 

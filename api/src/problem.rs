@@ -212,10 +212,7 @@ mod tests {
     fn the_inside_is_logged_and_not_shown() {
         let inside = prunus_catalog::StorageError::Unusable("secret".to_owned());
         let problem = Problem::Catalog(Error::StorageUnavailable { path: "s3://b/k".to_owned(), source: inside });
-        assert_eq!(
-            problem.chain(),
-            "the object store failed for `s3://b/k`: the object store cannot be used: secret"
-        );
+        assert_eq!(problem.chain(), "the object store failed for `s3://b/k`: the object store cannot be used: secret");
         assert_eq!(problem.to_json(String::new()).detail, "the object store failed for `s3://b/k`");
         let panicked = Problem::panicked(&"secret").to_json(String::new());
         assert_eq!(panicked.detail, INTERNAL_DETAIL);

@@ -29,7 +29,8 @@ fn parts(key: &str) -> Option<Vec<String>> {
     let mut parts = Vec::new();
     let mut rest = key;
     loop {
-        let (part, after) = if let Some(quoted) = rest.strip_prefix('"') { quoted_part(quoted)? } else { plain_part(rest) };
+        let (part, after) =
+            if let Some(quoted) = rest.strip_prefix('"') { quoted_part(quoted)? } else { plain_part(rest) };
         parts.push(part);
         match after.strip_prefix('.') {
             Some(next) => rest = next,
@@ -73,8 +74,10 @@ mod tests {
             path: path.iter().map(|part| (*part).to_owned()).collect(),
             column_type: PrimitiveType::Int32,
             default: None,
+            required: false,
         };
-        let columns = [column(1, &["a"]), column(2, &["a.b"]), column(3, &["a", "b"]), column(4, &["q\"x"]), column(5, &[""])];
+        let columns =
+            [column(1, &["a"]), column(2, &["a.b"]), column(3, &["a", "b"]), column(4, &["q\"x"]), column(5, &[""])];
         for column in &columns {
             assert_eq!(find(&columns, &key(&column.path)), Some(column), "{}", key(&column.path));
         }

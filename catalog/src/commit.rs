@@ -124,7 +124,11 @@ impl Catalog {
     }
 
     /// Reads or takes all files, [`MAX_FOOTERS_AT_ONCE`] at a time, in their order; the faults of all come together.
-    async fn register_all(&self, target: &Arc<Target>, files: Vec<AddedFile>) -> Result<(Vec<NewDataFile>, Vec<Fault>)> {
+    async fn register_all(
+        &self,
+        target: &Arc<Target>,
+        files: Vec<AddedFile>,
+    ) -> Result<(Vec<NewDataFile>, Vec<Fault>)> {
         let registered: Vec<Result<Registered, Refusal>> = stream::iter(files)
             .map(|file| register(&self.storage, target, file))
             .buffered(MAX_FOOTERS_AT_ONCE)

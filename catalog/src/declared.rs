@@ -41,14 +41,16 @@ impl DeclaredStatistics {
             let DeclaredBound { value, precision } = declared.as_ref()?;
             let typed = value_from_literal(value, column_type);
             if typed.is_none() {
-                let fault = Fault { message: format!("{side} is not a value of type {column_type}"), ..Fault::default() };
+                let fault =
+                    Fault { message: format!("{side} is not a value of type {column_type}"), ..Fault::default() };
                 faults.push(fault.with_evidence(value.to_string(), format!("the column's type is {column_type}")));
             }
             Some(Bound { value: typed?, precision: *precision, provenance })
         };
         let (min, max) = (bound("min", &self.min), bound("max", &self.max));
         let count = |value: Option<u64>| value.map(|value| Count { value, provenance });
-        let statistics = ColumnStatistics { min, max, null_count: count(self.null_count), nan_count: count(self.nan_count) };
+        let statistics =
+            ColumnStatistics { min, max, null_count: count(self.null_count), nan_count: count(self.nan_count) };
         if faults.is_empty() { Ok(statistics) } else { Err(faults) }
     }
 }
@@ -78,14 +80,18 @@ pub(crate) fn reconcile(
         }
         _ => false,
     };
-    let shown = |value: &Option<Bound>| value.as_ref().map(|bound| bound.value.display(column_type).to_string()).unwrap_or_default();
+    let shown = |value: &Option<Bound>| {
+        value.as_ref().map(|bound| bound.value.display(column_type).to_string()).unwrap_or_default()
+    };
     for (message, declared, footer, beyond) in [
         ("min lies above every value of the file", &declared.min, &footer.max, Ordering::Greater),
         ("max lies below every value of the file", &declared.max, &footer.min, Ordering::Less),
     ] {
         if disjoint(declared, footer, beyond) {
             let fault = Fault { message: message.to_owned(), ..Fault::default() };
-            faults.push(fault.with_evidence(shown(declared), format!("the footer bounds the values by {}", shown(footer))));
+            faults.push(
+                fault.with_evidence(shown(declared), format!("the footer bounds the values by {}", shown(footer))),
+            );
         }
     }
     if !faults.is_empty() {
@@ -121,7 +127,12 @@ mod tests {
 
     const INT: PrimitiveType = PrimitiveType::Int32;
 
-    fn statistics(min: Option<i128>, max: Option<i128>, nulls: Option<u64>, provenance: Provenance) -> ColumnStatistics {
+    fn statistics(
+        min: Option<i128>,
+        max: Option<i128>,
+        nulls: Option<u64>,
+        provenance: Provenance,
+    ) -> ColumnStatistics {
         let bound = |value| Bound { value: Value::Integer(value), precision: Precision::Bound, provenance };
         let null_count = nulls.map(|value| Count { value, provenance });
         ColumnStatistics { min: min.map(bound), max: max.map(bound), null_count, nan_count: None }
@@ -155,10 +166,10 @@ mod tests {
         let messages = |claim| -> Vec<String> {
             reconcile(file.clone(), claim, INT).unwrap_err().into_iter().map(|fault| fault.message).collect()
         };
-        assert_eq!(messages(declared(Some(10), Some(20), Some(1))), [
-            "null_count differs from the file's",
-            "min lies above every value of the file",
-        ]);
+        assert_eq!(
+            messages(declared(Some(10), Some(20), Some(1))),
+            ["null_count differs from the file's", "min lies above every value of the file",]
+        );
         assert_eq!(messages(declared(None, Some(0), None)), ["max lies below every value of the file"]);
     }
 

@@ -152,7 +152,9 @@ impl From<prunus_manifest::Error> for Error {
                 Fault::at("add", "a replace must keep the rows of the files that it replaces")
                     .with_evidence(format!("{added} rows added"), format!("{removed} rows removed")),
             ),
-            Store::TotalsOverflow(_) => Self::invalid(Fault::at("add", "the table's rows or bytes would pass 2^63 - 1")),
+            Store::TotalsOverflow(_) => {
+                Self::invalid(Fault::at("add", "the table's rows or bytes would pass 2^63 - 1"))
+            }
             other => Self::Store(other),
         }
     }

@@ -43,7 +43,9 @@ pub use page::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageSize};
 pub use plan::{
     ConjunctMetrics, Plan, PlanMetrics, PlanPage, PlanRequest, PlanTimings, PlannedFile, Pruning, SnapshotRef,
 };
-pub use prunus_manifest::{Conflict, ConflictReason, DataFileRow, FileId, ManifestId, Operation, SchemaId, SnapshotId, Totals};
+pub use prunus_manifest::{
+    Conflict, ConflictReason, DataFileRow, FileId, ManifestId, Operation, SchemaId, SnapshotId, Totals,
+};
 pub use prunus_pruner::{FilterError, NanOrder, Obstacles, Verdict};
 pub use schema_json::{FieldJson, NestedJson, SchemaJsonError, TypeJson, literal_from_json, value_to_json};
 pub use snapshots::Snapshot;

@@ -31,7 +31,11 @@ impl Catalog {
     ///
     /// # Errors
     /// [`Error::AlreadyExists`], [`Error::Store`].
-    pub async fn create_namespace(&self, name: NamespaceName, properties: BTreeMap<String, String>) -> Result<Namespace> {
+    pub async fn create_namespace(
+        &self,
+        name: NamespaceName,
+        properties: BTreeMap<String, String>,
+    ) -> Result<Namespace> {
         let now_ms = self.clock.now_ms();
         self.write(move |tx| Ok(tx.create_namespace(name.as_str(), &properties, now_ms)?.into())).await
     }

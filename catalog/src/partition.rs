@@ -70,6 +70,7 @@ mod tests {
                 path: vec![name.to_owned()],
                 column_type,
                 default: None,
+                required: false,
             })
             .collect()
     }

@@ -207,7 +207,11 @@ fn load_entries(
     let file_ids: Vec<FileId> = page.iter().map(|(file_id, _)| *file_id).collect();
     let rows = tx.load_data_files(&file_ids)?;
     let verdicts = page.iter().map(|(_, verdict)| *verdict);
-    Ok(rows.into_iter().zip(verdicts).map(|(row, verdict)| PlannedFile { entry: FileEntry::new(row, leaves), verdict }).collect())
+    Ok(rows
+        .into_iter()
+        .zip(verdicts)
+        .map(|(row, verdict)| PlannedFile { entry: FileEntry::new(row, leaves), verdict })
+        .collect())
 }
 
 /// A time as people read it.

@@ -47,7 +47,10 @@ impl StatisticsProperties {
             None => DEFAULT_STRING_BOUND_BYTES,
             Some(Ok(bytes)) if (1..=MAX_STRING_BOUND_BYTES).contains(&bytes) => bytes,
             Some(_) => {
-                fault(STRING_BOUND_BYTES, format!("string_bound_bytes is not a number from 1 to {MAX_STRING_BOUND_BYTES}"));
+                fault(
+                    STRING_BOUND_BYTES,
+                    format!("string_bound_bytes is not a number from 1 to {MAX_STRING_BOUND_BYTES}"),
+                );
                 DEFAULT_STRING_BOUND_BYTES
             }
         };

@@ -99,10 +99,12 @@ impl Registration<'_> {
 
     fn constants(&mut self) -> Constants {
         let Target { location, columns, .. } = self.target;
-        partition::constants(&self.added.partition, &self.location, location.as_ref(), columns).unwrap_or_else(|faults| {
-            self.faults.extend(faults);
-            Constants::new()
-        })
+        partition::constants(&self.added.partition, &self.location, location.as_ref(), columns).unwrap_or_else(
+            |faults| {
+                self.faults.extend(faults);
+                Constants::new()
+            },
+        )
     }
 
     async fn read(&mut self, storage: &Storage) -> Result<(StoredObject, Collected), Refusal> {
@@ -126,7 +128,9 @@ impl Registration<'_> {
         let CollectedColumns { columns, leaves } = collected.map_err(|faults| {
             let path = self.path();
             let mut all = self.faults.clone();
-            all.extend(faults.into_iter().map(|fault| Fault::of_path(path, fault.to_string()).in_column(fault.column())));
+            all.extend(
+                faults.into_iter().map(|fault| Fault::of_path(path, fault.to_string()).in_column(fault.column())),
+            );
             all
         })?;
         let leaves = leaves.into_iter().map(|(path, field_id)| FileLeaf { path, field_id }).collect();
@@ -155,7 +159,9 @@ impl Registration<'_> {
         for (leaf, declared) in self.declarations(row_count) {
             let reconciled = match columns.remove(&leaf.id) {
                 Some(FileColumn::Present(footer)) => declared::reconcile(footer, declared, leaf.column_type),
-                Some(FileColumn::Absent) => Err(vec![Fault { message: "the file does not hold the column".to_owned(), ..Fault::default() }]),
+                Some(FileColumn::Absent) => {
+                    Err(vec![Fault { message: "the file does not hold the column".to_owned(), ..Fault::default() }])
+                }
                 None => Ok(declared),
             };
             match reconciled {
@@ -171,8 +177,27 @@ impl Registration<'_> {
                 self.column_faults(&leaf, vec![fault.with_evidence("absent", "its schema names it")]);
             }
         }
+        self.check_presence(&columns, constants);
         self.apply_constants(&mut columns, constants, row_count);
         columns
+    }
+
+    /// A file must hold what the table requires, and something of the table at all.
+    fn check_presence(&mut self, columns: &BTreeMap<FieldId, FileColumn>, constants: &Constants) {
+        let target = self.target;
+        let is_absent = |leaf: &LeafColumn| matches!(columns.get(&leaf.id), Some(FileColumn::Absent));
+        let missing: Vec<&LeafColumn> = target
+            .columns
+            .iter()
+            .filter(|leaf| leaf.required && is_absent(leaf) && !constants.contains_key(&leaf.id))
+            .collect();
+        for leaf in missing {
+            let message = "the file does not hold the column, which may not be null and has no default".to_owned();
+            self.column_faults(leaf, vec![Fault { message, ..Fault::default() }]);
+        }
+        if !target.columns.is_empty() && target.columns.iter().all(is_absent) {
+            self.faults.push(Fault::of_path(self.path(), "the file holds none of the table's columns"));
+        }
     }
 
     /// The writer's word alone.
@@ -190,7 +215,10 @@ impl Registration<'_> {
                 None => FileColumn::Absent,
             };
             if columns.insert(leaf.id, column).is_some() {
-                let fault = Fault { message: "the column is declared absent and has statistics".to_owned(), ..Fault::default() };
+                let fault = Fault {
+                    message: "the column is declared absent and has statistics".to_owned(),
+                    ..Fault::default()
+                };
                 self.column_faults(&leaf, vec![fault]);
             }
         }
@@ -260,9 +288,17 @@ impl Registration<'_> {
             match columns.get(&leaf.id) {
                 Some(FileColumn::Present(statistics)) if !is_constant(statistics) => {
                     if declared::refutes_constant(statistics, constant.as_ref()) {
-                        let fault = Fault { message: "the partition value lies outside the file's values".to_owned(), ..Fault::default() };
-                        let shown = constant.as_ref().map_or("null".to_owned(), |value| value.display(leaf.column_type).to_string());
-                        self.column_faults(leaf, vec![fault.with_evidence(shown, describe(statistics, leaf.column_type))]);
+                        let fault = Fault {
+                            message: "the partition value lies outside the file's values".to_owned(),
+                            ..Fault::default()
+                        };
+                        let shown = constant
+                            .as_ref()
+                            .map_or("null".to_owned(), |value| value.display(leaf.column_type).to_string());
+                        self.column_faults(
+                            leaf,
+                            vec![fault.with_evidence(shown, describe(statistics, leaf.column_type))],
+                        );
                     }
                 }
                 _ => {
@@ -275,9 +311,8 @@ impl Registration<'_> {
 
     fn column_faults(&mut self, leaf: &LeafColumn, faults: Vec<Fault>) {
         let (path, column) = (self.location.as_str().to_owned(), column_ref::key(&leaf.path));
-        let placed = faults
-            .into_iter()
-            .map(|fault| Fault { path: Some(path.clone()), column: Some(column.clone()), ..fault });
+        let placed =
+            faults.into_iter().map(|fault| Fault { path: Some(path.clone()), column: Some(column.clone()), ..fault });
         self.faults.extend(placed);
     }
 
@@ -331,10 +366,13 @@ impl From<&LeafColumn> for TableColumn {
 /// The schema that a table made from this file has: the file's own, and a string column more for each partition folder above
 /// it that names none. (Text is what a path holds; any other type would be a guess from one file.)
 pub(crate) async fn schema_of_file(storage: &Storage, path: &str, base: Option<&Location>) -> Result<Vec<NewField>> {
-    let fault = |message: String| Error::invalid(Fault { at: Some("schema_from".to_owned()), ..Fault::of_path(path, message) });
+    let fault =
+        |message: String| Error::invalid(Fault { at: Some("schema_from".to_owned()), ..Fault::of_path(path, message) });
     let location = Location::parse(path, base).map_err(|error| fault(error.to_string()))?;
     let bytes = match storage.read_footer(&location).await {
-        Err(source) if source.is_retryable() => return Err(Error::StorageUnavailable { path: path.to_owned(), source }),
+        Err(source) if source.is_retryable() => {
+            return Err(Error::StorageUnavailable { path: path.to_owned(), source });
+        }
         Err(error) => return Err(fault(error.to_string())),
         Ok(bytes) => bytes,
     };

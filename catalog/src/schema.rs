@@ -59,6 +59,8 @@ pub struct LeafColumn {
     pub column_type: PrimitiveType,
     /// What rows of files without the column read as.
     pub default: Option<Value>,
+    /// Whether neither the leaf nor a struct around it may be null, so that a file must hold it.
+    pub required: bool,
 }
 
 /// A schema that cannot be.
@@ -127,7 +129,7 @@ impl Schema {
     /// The columns that carry statistics, in the order of the schema.
     pub fn leaf_columns(&self) -> Vec<LeafColumn> {
         let mut leaves = Vec::new();
-        collect_leaves(&self.fields, &mut Vec::new(), &mut leaves);
+        collect_leaves(&self.fields, &mut Vec::new(), true, &mut leaves);
         leaves
     }
 
@@ -207,17 +209,19 @@ fn check_id(id: FieldId, name: &str, ids: &mut BTreeSet<FieldId>) -> Result<(), 
     Ok(())
 }
 
-fn collect_leaves(fields: &[Field], path: &mut Vec<String>, leaves: &mut Vec<LeafColumn>) {
+fn collect_leaves(fields: &[Field], path: &mut Vec<String>, required: bool, leaves: &mut Vec<LeafColumn>) {
     for field in fields {
         path.push(field.name.clone());
+        let required = required && !field.nullable;
         match &field.field_type {
             Type::Primitive(column_type) => leaves.push(LeafColumn {
                 id: field.id,
                 path: path.clone(),
                 column_type: *column_type,
                 default: field.default.clone(),
+                required,
             }),
-            Type::Struct(fields) => collect_leaves(fields, path, leaves),
+            Type::Struct(fields) => collect_leaves(fields, path, required, leaves),
             Type::List { .. } | Type::Map { .. } => {}
         }
         path.pop();
@@ -309,10 +313,9 @@ impl Ids {
         Ok(match new_type {
             NewType::Primitive(column_type) => Type::Primitive(column_type),
             NewType::Struct(fields) => Type::Struct(self.fields(fields, depth)?),
-            NewType::List { element_id, element } => Type::List {
-                element_id: self.id(element_id),
-                element: Box::new(self.field_type(*element, depth + 1)?),
-            },
+            NewType::List { element_id, element } => {
+                Type::List { element_id: self.id(element_id), element: Box::new(self.field_type(*element, depth + 1)?) }
+            }
             NewType::Map { key_id, key, value_id, value } => Type::Map {
                 key_id: self.id(key_id),
                 value_id: self.id(value_id),
@@ -340,7 +343,8 @@ mod tests {
         let inner = NewType::Struct(vec![leaf("x", None), leaf("y", Some(7))]);
         let list = NewType::List { element_id: None, element: Box::new(NewType::Primitive(PrimitiveType::Date)) };
         let schema =
-            assign_ids(vec![leaf("a", None), leaf("b", Some(3)), nested("s", None, inner), nested("l", None, list)]).unwrap();
+            assign_ids(vec![leaf("a", None), leaf("b", Some(3)), nested("s", None, inner), nested("l", None, list)])
+                .unwrap();
         let ids: Vec<i32> = schema.fields().iter().map(|field| field.id.0).collect();
         assert_eq!(ids, [8, 3, 9, 10]);
         let leaves: Vec<(String, i32)> =

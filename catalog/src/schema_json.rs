@@ -138,16 +138,18 @@ impl FieldJson {
 impl TypeJson {
     fn to_new_type(&self, field: &str) -> Result<NewType, SchemaJsonError> {
         Ok(match self {
-            Self::Primitive(type_name) => NewType::Primitive(type_name.parse().map_err(|_| {
-                SchemaJsonError::UnknownType { field: field.to_owned(), type_name: type_name.clone() }
-            })?),
+            Self::Primitive(type_name) => {
+                NewType::Primitive(type_name.parse().map_err(|_| SchemaJsonError::UnknownType {
+                    field: field.to_owned(),
+                    type_name: type_name.clone(),
+                })?)
+            }
             Self::Nested(NestedJson::Struct { fields }) => {
                 NewType::Struct(fields.iter().map(FieldJson::to_new_field).collect::<Result<_, _>>()?)
             }
-            Self::Nested(NestedJson::List { element_id, element }) => NewType::List {
-                element_id: element_id.map(FieldId),
-                element: Box::new(element.to_new_type(field)?),
-            },
+            Self::Nested(NestedJson::List { element_id, element }) => {
+                NewType::List { element_id: element_id.map(FieldId), element: Box::new(element.to_new_type(field)?) }
+            }
             Self::Nested(NestedJson::Map { key_id, key, value_id, value }) => NewType::Map {
                 key_id: key_id.map(FieldId),
                 key: Box::new(key.to_new_type(field)?),
@@ -179,7 +181,9 @@ impl From<&Type> for TypeJson {
     fn from(field_type: &Type) -> Self {
         match field_type {
             Type::Primitive(column_type) => Self::Primitive(column_type.to_string()),
-            Type::Struct(fields) => Self::Nested(NestedJson::Struct { fields: fields.iter().map(FieldJson::from).collect() }),
+            Type::Struct(fields) => {
+                Self::Nested(NestedJson::Struct { fields: fields.iter().map(FieldJson::from).collect() })
+            }
             Type::List { element_id, element } => Self::Nested(NestedJson::List {
                 element_id: Some(element_id.0),
                 element: Box::new(Self::from(element.as_ref())),
@@ -228,7 +232,8 @@ pub fn literal_from_json(json: &serde_json::Value) -> Option<Literal> {
 
 /// A literal as exactly one value of a type. Numbers and booleans go with columns of their kind alone.
 pub(crate) fn value_from_literal(literal: &Literal, column_type: PrimitiveType) -> Option<Value> {
-    let is_number = column_type.is_integer() || column_type.is_float() || matches!(column_type, PrimitiveType::Decimal { .. });
+    let is_number =
+        column_type.is_integer() || column_type.is_float() || matches!(column_type, PrimitiveType::Decimal { .. });
     match literal {
         Literal::Text(text) => parse_value(text, column_type).ok(),
         Literal::Number(number) if is_number => parse_value(&number.to_string(), column_type).ok(),

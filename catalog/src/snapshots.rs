@@ -2,10 +2,10 @@
 
 use prunus_manifest::{SnapshotId, SnapshotRow};
 
+use crate::Result;
 use crate::catalog::Catalog;
 use crate::name::TableIdent;
 use crate::page::PageSize;
-use crate::Result;
 
 /// A snapshot of a table.
 pub type Snapshot = SnapshotRow;

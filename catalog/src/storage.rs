@@ -11,9 +11,6 @@ use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt
 use crate::collect::{self, FooterError};
 use crate::location::{Location, LocationError};
 
-
-
-
 /// The stores that locations name, opened once each, with options from the environment.
 #[derive(Debug)]
 pub struct Storage {
@@ -135,7 +132,11 @@ impl Storage {
 }
 
 /// The end of an object. Some stores cannot be asked for the end alone, and none for the end of nothing: then its size first.
-async fn read_suffix(store: &dyn ObjectStore, path: &Path, location: &Location) -> Result<(StoredObject, Bytes), StorageError> {
+async fn read_suffix(
+    store: &dyn ObjectStore,
+    path: &Path,
+    location: &Location,
+) -> Result<(StoredObject, Bytes), StorageError> {
     let options = GetOptions { range: Some(GetRange::Suffix(collect::FOOTER_SUFFIX_BYTES)), ..Default::default() };
     match store.get_opts(path, options).await {
         Ok(result) => {
@@ -169,7 +170,9 @@ fn stored_object(location: Location, meta: &ObjectMeta) -> StoredObject {
 fn storage_error(error: object_store::Error) -> StorageError {
     match error {
         object_store::Error::NotFound { .. } => StorageError::NotFound,
-        object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. } => StorageError::Denied,
+        object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. } => {
+            StorageError::Denied
+        }
         other => StorageError::Unavailable(other),
     }
 }

@@ -77,7 +77,10 @@ impl Catalog {
     pub async fn create_table(&self, new: NewTable) -> Result<Table> {
         StatisticsProperties::parse(&new.properties).map_err(Error::Invalid)?;
         let location = match &new.location {
-            Some(text) => Some(Location::parse(text, None).map_err(|error| Error::invalid(Fault::at("location", error.to_string())))?),
+            Some(text) => Some(
+                Location::parse(text, None)
+                    .map_err(|error| Error::invalid(Fault::at("location", error.to_string())))?,
+            ),
             None => None,
         };
         let fields = match new.schema {
@@ -113,7 +116,12 @@ impl Catalog {
     ///
     /// # Errors
     /// [`Error::NotFound`] for the namespace, [`Error::Store`].
-    pub async fn list_tables(&self, namespace: NamespaceName, after: String, page_size: PageSize) -> Result<(Vec<String>, bool)> {
+    pub async fn list_tables(
+        &self,
+        namespace: NamespaceName,
+        after: String,
+        page_size: PageSize,
+    ) -> Result<(Vec<String>, bool)> {
         self.read(move |tx| {
             let mut rows = tx.list_tables(namespace.as_str(), &after, page_size.and_one())?;
             let more = page_size.cut(&mut rows);
@@ -146,7 +154,10 @@ impl Catalog {
 fn cluster_by(asked: Option<Vec<String>>, leaves: &[LeafColumn]) -> Result<Vec<FieldId>> {
     let Some(keys) = asked else {
         let is_time = |leaf: &&LeafColumn| {
-            matches!(leaf.column_type, PrimitiveType::Date | PrimitiveType::Timestamp(_) | PrimitiveType::Timestamptz(_))
+            matches!(
+                leaf.column_type,
+                PrimitiveType::Date | PrimitiveType::Timestamp(_) | PrimitiveType::Timestamptz(_)
+            )
         };
         return Ok(leaves.iter().find(is_time).map(|leaf| leaf.id).into_iter().collect());
     };

@@ -1,7 +1,9 @@
 //! The store's column blocks, zones and tail as the pruner's zone maps.
 
 use arrow::array::UInt64Array;
-use prunus_manifest::{ColumnZones as StoredZones, EntryBlock, ManifestRow, ReadTransaction, SchemaColumn, TableId, TailEntry};
+use prunus_manifest::{
+    ColumnZones as StoredZones, EntryBlock, ManifestRow, ReadTransaction, SchemaColumn, TableId, TailEntry,
+};
 use prunus_pruner::{ColumnZones, ZoneColumns, ZoneMaps};
 use prunus_statistics::{FieldId, PrimitiveType, ZoneMap};
 

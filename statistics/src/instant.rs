@@ -58,7 +58,7 @@ pub(crate) struct ParsedTimestamp {
 /// Reads `2024-01-31`, as days since 1970-01-01.
 pub(crate) fn parse_date(text: &str) -> Option<i64> {
     let pieces = Pieces::parse(text).ok()?;
-    (pieces.time().is_none() && is_plain(&pieces)).then(|| days_from_civil(pieces.date()))
+    (pieces.time().is_none() && is_plain(&pieces)).then(|| days_of(pieces.date()))
 }
 
 /// Reads `10:20:30.5`, as nanoseconds since midnight.
@@ -79,7 +79,7 @@ pub(crate) fn parse_timestamp(text: &str) -> Option<ParsedTimestamp> {
     if pieces.time_zone_annotation().is_some() || (pieces.time().is_none() && !is_plain(&pieces)) {
         return None;
     }
-    let midnight = i128::from(days_from_civil(pieces.date())) * DAY_NANOSECONDS;
+    let midnight = i128::from(days_of(pieces.date())) * DAY_NANOSECONDS;
     let local = midnight + pieces.time().map_or(0, nanoseconds_of_day);
     let offset = pieces.to_numeric_offset();
     let nanoseconds = local - offset.map_or(0, |offset| i128::from(offset.seconds()) * 1_000_000_000);
@@ -99,10 +99,13 @@ fn nanoseconds_of_day(time: civil::Time) -> i128 {
     seconds * 1_000_000_000 + i128::from(time.subsec_nanosecond())
 }
 
-/// The day number of a date: the inverse of [`civil_from_days`].
-fn days_from_civil(date: civil::Date) -> i64 {
-    let (month, day) = (i64::from(date.month()), i64::from(date.day()));
-    let year = i64::from(date.year()) - i64::from(month <= 2);
+fn days_of(date: civil::Date) -> i64 {
+    days_from_civil(date.year().into(), date.month().into(), date.day().into())
+}
+
+/// The number of days from 1970-01-01 to a date of the proleptic Gregorian calendar: the inverse of [`civil_from_days`].
+pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = year - i64::from(month <= 2);
     let shifted_month = if month > 2 { month - 3 } else { month + 9 };
     let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let day_of_year = (153 * shifted_month + 2) / 5 + day - 1;
@@ -142,7 +145,7 @@ pub(crate) fn write_timestamp(f: &mut fmt::Formatter<'_>, nanoseconds: i128, dig
 
 /// Year, month and day of a day number, after Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms": eras of 400
 /// years that begin on the first of March.
-fn civil_from_days(days: i128) -> (i128, i128, i128) {
+pub fn civil_from_days(days: i128) -> (i128, i128, i128) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);

@@ -24,7 +24,7 @@ mod zone_map;
 pub use bound::{Bound, Count, Precision, Provenance, UnknownCode};
 pub use column_statistics::{CodecError, ColumnStatistics, FileColumn, FileStatistics};
 pub use field_id::FieldId;
-pub use instant::SessionZone;
+pub use instant::{SessionZone, civil_from_days, days_from_civil};
 pub use literal::{Literal, LiteralError, LiteralZone};
 pub use literal_convert::Converted;
 pub use normalise::{Defect, normalise};

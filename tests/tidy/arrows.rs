@@ -15,7 +15,8 @@ fn arrows(metadata: &Metadata) -> BTreeMap<&str, BTreeSet<&str>> {
     packages
         .iter()
         .map(|package| {
-            let normal = package.dependencies.iter().filter(|dependency| dependency.kind != DependencyKind::Development);
+            let normal =
+                package.dependencies.iter().filter(|dependency| dependency.kind != DependencyKind::Development);
             let inside = normal.map(|dependency| dependency.name.as_str()).filter(|name| names.contains(name));
             (package.name.as_str(), inside.collect())
         })
@@ -81,6 +82,7 @@ fn there_is_one_arrow_in_the_tree() {
 
 #[test]
 fn the_api_never_names_the_database() {
-    let api = metadata().workspace_packages().into_iter().find(|package| package.name.as_str() == "prunus").cloned().unwrap();
+    let api =
+        metadata().workspace_packages().into_iter().find(|package| package.name.as_str() == "prunus").cloned().unwrap();
     assert!(api.dependencies.iter().all(|dependency| dependency.name != "rusqlite"));
 }

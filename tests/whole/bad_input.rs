@@ -80,7 +80,10 @@ async fn a_path_that_is_live_conflicts() {
 async fn a_path_twice_in_one_commit_is_refused() {
     let server = server().await;
     let (status, problem) = server.try_commit("t", &append([server.path("c.parquet"), server.path("c.parquet")])).await;
-    assert_eq!((status, faults(&problem)), (422, vec!["c.parquet: the commit adds the file more than once".to_owned()]));
+    assert_eq!(
+        (status, faults(&problem)),
+        (422, vec!["c.parquet: the commit adds the file more than once".to_owned()])
+    );
     unharmed(&server).await;
 }
 
@@ -99,7 +102,13 @@ async fn a_filter_that_cannot_be_planned_names_its_faults() {
     let server = server().await;
     for (filter, expected) in [
         ("idd = 1", vec!["idd: unknown column `idd`, did you mean `id`?"]),
-        ("id = 'x' AND nme = 1", vec!["id: column `id`: `x` is not a value of type int64", "nme: unknown column `nme`, did you mean `name`?"]),
+        (
+            "id = 'x' AND nme = 1",
+            vec![
+                "id: column `id`: `x` is not a value of type int64",
+                "nme: unknown column `nme`, did you mean `name`?",
+            ],
+        ),
         ("name > 5", vec!["name: column `name`: 5 cannot be compared with a column of type string"]),
         ("name", vec!["name: column `name` is of type string, not boolean"]),
         ("id = ", vec!["the filter is not a SQL expression: Expected: an expression, found: EOF"]),

@@ -25,9 +25,15 @@ async fn the_writers_word_prunes_where_files_are_not_read() {
     let server = Server::start(2).await;
     declared_table(&server).await;
     let files = [
-        file("a", &json!({"id": {"min": 1, "max": 5, "null_count": 0}, "x": {"min": 0.5, "max": "Infinity", "nan_count": 0}})),
+        file(
+            "a",
+            &json!({"id": {"min": 1, "max": 5, "null_count": 0}, "x": {"min": 0.5, "max": "Infinity", "nan_count": 0}}),
+        ),
         file("b", &json!({"id": {"min": "6", "max": 9}, "s": {"min": "a", "max": "b", "null_count": 0}})),
-        file("c", &json!({"id": {"min": 10, "max": 20, "min_precision": "estimate"}, "d": {"min": "1.50", "max": "2.50"}})),
+        file(
+            "c",
+            &json!({"id": {"min": 10, "max": 20, "min_precision": "estimate"}, "d": {"min": "1.50", "max": "2.50"}}),
+        ),
         json!({"path": "s3://nowhere/d", "size_bytes": 1, "absent_columns": ["x"], "columns": {
             "t": {"min": "2024-01-01T00:00:00Z", "max": "2024-01-02T00:00:00.000Z", "null_count": 0},
         }}),
@@ -49,7 +55,10 @@ async fn the_writers_word_prunes_where_files_are_not_read() {
     assert_eq!(plan["metrics"]["files_of_unknown_rows"], 1);
     let (_, detail) = server.get("/v1/namespaces/n/tables/t/files?path=s3://nowhere/c").await;
     let id = &detail["columns"]["id"];
-    assert_eq!((&id["min"], &id["min_precision"], &id["max_precision"]), (&json!(10), &json!("estimate"), &json!("bound")));
+    assert_eq!(
+        (&id["min"], &id["min_precision"], &id["max_precision"]),
+        (&json!(10), &json!("estimate"), &json!("bound"))
+    );
     assert_eq!(id["provenance"]["max"], "declared");
     assert!(id["null_count"].is_null());
 }
@@ -76,14 +85,23 @@ async fn a_declaration_that_is_none_is_refused() {
     ]);
     let (status, problem) = server.try_commit("t", &json!({"operation": "append", "add": add})).await;
     assert_eq!(status, 422);
-    assert_eq!(faults(&problem), [
-        "a: id: min is not a value of type int64",
-        "a: nope: the table has no such column, or it is nested",
-        "b: size_bytes is needed, since the table's files are not read",
-        "c: id: the column is declared absent and has statistics",
-        "d: t: the partition value 'yesterday' is not of type timestamptz(ms)",
-    ]);
-    assert_eq!(server.try_commit("t", &json!({"operation": "append", "add": [{"path": "/a", "columns": {"id": {"min": [1]}}}]})).await.0, 422);
+    assert_eq!(
+        faults(&problem),
+        [
+            "a: id: min is not a value of type int64",
+            "a: nope: the table has no such column, or it is nested",
+            "b: size_bytes is needed, since the table's files are not read",
+            "c: id: the column is declared absent and has statistics",
+            "d: t: the partition value 'yesterday' is not of type timestamptz(ms)",
+        ]
+    );
+    assert_eq!(
+        server
+            .try_commit("t", &json!({"operation": "append", "add": [{"path": "/a", "columns": {"id": {"min": [1]}}}]}))
+            .await
+            .0,
+        422
+    );
 }
 
 #[tokio::test]
@@ -98,14 +116,17 @@ async fn a_footer_refutes_what_is_false_and_fills_what_is_missing() {
     }});
     let (status, problem) = server.try_commit("t", &commit(lies)).await;
     assert_eq!(status, 422);
-    assert_eq!(faults(&problem), [
-        "a.parquet: size_bytes differs from the file's",
-        "a.parquet: row_count differs from the file's",
-        "a.parquet: id: null_count differs from the file's",
-        "a.parquet: id: min lies above every value of the file",
-        "a.parquet: name: max lies below every value of the file",
-        "a.parquet: opt: the file holds the column",
-    ]);
+    assert_eq!(
+        faults(&problem),
+        [
+            "a.parquet: size_bytes differs from the file's",
+            "a.parquet: row_count differs from the file's",
+            "a.parquet: id: null_count differs from the file's",
+            "a.parquet: id: min lies above every value of the file",
+            "a.parquet: name: max lies below every value of the file",
+            "a.parquet: opt: the file holds the column",
+        ]
+    );
     assert_eq!(problem["faults"][1]["evidence"], "the file has 100");
     // Only reading the data could decide on a tighter bound, so the footer's stays; the NaN count, which the footer leaves
     // out, is taken.

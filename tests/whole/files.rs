@@ -19,7 +19,10 @@ async fn files_are_listed_in_pages_that_stay_while_the_table_changes() {
     server.create_table("t", json!({"schema_from": paths[0]})).await;
     server.commit("t", append(&paths[..9])).await;
     let (status, first) = server.get("/v1/namespaces/n/tables/t/files?page_size=4").await;
-    assert_eq!((status, names(&first)), (200, ["f0.parquet", "f1.parquet", "f2.parquet", "f3.parquet"].map(str::to_owned).to_vec()));
+    assert_eq!(
+        (status, names(&first)),
+        (200, ["f0.parquet", "f1.parquet", "f2.parquet", "f3.parquet"].map(str::to_owned).to_vec())
+    );
     let (_, plan) = server.post("/v1/namespaces/n/tables/t/plan", &json!({"page_size": 4})).await;
     server.commit("t", json!({"operation": "overwrite", "add": [{"path": paths[9]}], "remove": [paths[5]]})).await;
     let token = first["next_page_token"].as_str().unwrap();

@@ -68,7 +68,12 @@ async fn a_column_that_the_file_does_not_hold_is_known_to_be_null() {
 #[tokio::test]
 async fn columns_whose_id_and_name_disagree_are_refused() {
     let server = Server::start(4).await;
-    server.create_table("t", fields(json!([{"id": 1, "name": "a", "type": "int64"}, {"id": 2, "name": "b", "type": "int64"}]))).await;
+    server
+        .create_table(
+            "t",
+            fields(json!([{"id": 1, "name": "a", "type": "int64"}, {"id": 2, "name": "b", "type": "int64"}])),
+        )
+        .await;
     for (name, columns) in [
         ("swapped", vec![with_id(int64("a"), 2), with_id(int64("b"), 1)]),
         ("renamed", vec![with_id(int64("z"), 1)]),
@@ -86,8 +91,16 @@ async fn columns_whose_id_and_name_disagree_are_refused() {
 #[tokio::test]
 async fn narrower_files_widen_and_wider_ones_are_refused() {
     let server = Server::start(4).await;
-    let narrow = write(&server, "narrow.parquet", vec![(Field::new("a", DataType::Int32, true), Arc::new(Int32Array::from(vec![1, 9])))]);
-    let wide = write(&server, "wide.parquet", vec![(Field::new("a", DataType::Float64, true), Arc::new(Float64Array::from(vec![1.0])))]);
+    let narrow = write(
+        &server,
+        "narrow.parquet",
+        vec![(Field::new("a", DataType::Int32, true), Arc::new(Int32Array::from(vec![1, 9])))],
+    );
+    let wide = write(
+        &server,
+        "wide.parquet",
+        vec![(Field::new("a", DataType::Float64, true), Arc::new(Float64Array::from(vec![1.0])))],
+    );
     server.create_table("t", fields(json!([{"name": "a", "type": "int64"}]))).await;
     server.commit("t", append([narrow])).await;
     assert_eq!(names(&server.plan("t", &json!({"filter": "a > 9"})).await), Vec::<String>::new());
@@ -114,4 +127,28 @@ async fn leaves_of_structs_prune() {
     let plan = server.plan("t", &json!({"filter": "s IS NULL"})).await;
     assert_eq!(names(&plan).len(), 3);
     assert_eq!(plan["metrics"]["conjuncts"][0]["prunable"], false);
+}
+
+#[tokio::test]
+async fn a_file_must_hold_what_the_table_requires_and_something_of_it_at_all() {
+    let server = Server::start(4).await;
+    let columns = json!([{"name": "a", "type": "int64"}, {"name": "r", "type": "int64", "nullable": false}, {"name": "p", "type": "int64"}]);
+    server.create_table("t", fields(columns)).await;
+    let lacking = write(&server, "lacking.parquet", vec![(int64("a"), values([1]))]);
+    let foreign = write(&server, "foreign.parquet", vec![(int64("z"), values([1]))]);
+    let (status, problem) = server.try_commit("t", &append([&lacking, &foreign])).await;
+    let required = "the file does not hold the column, which may not be null and has no default";
+    assert_eq!(
+        (status, faults(&problem)),
+        (
+            422,
+            vec![
+                format!("lacking.parquet: r: {required}"),
+                format!("foreign.parquet: r: {required}"),
+                "foreign.parquet: the file holds none of the table's columns".to_owned(),
+            ]
+        )
+    );
+    let whole = json!({"operation": "append", "add": [{"path": lacking, "partition": {"r": 5}}]});
+    server.commit("t", whole).await;
 }

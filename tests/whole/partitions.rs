@@ -12,7 +12,8 @@ use crate::server::{Server, append, faults, names};
 fn write(server: &Server, name: &str, first: i64) -> String {
     let path = server.data().join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let batch = RecordBatch::try_from_iter([("id", Arc::new(Int64Array::from_iter_values(first..first + 10)) as _)]).unwrap();
+    let batch =
+        RecordBatch::try_from_iter([("id", Arc::new(Int64Array::from_iter_values(first..first + 10)) as _)]).unwrap();
     rows::write(&path, &batch, EnabledStatistics::Chunk);
     path.to_str().unwrap().to_owned()
 }
@@ -22,7 +23,9 @@ async fn hive_folders_below_the_location_are_constants() {
     let server = Server::start(4).await;
     let mut paths = Vec::new();
     for (index, (year, country)) in
-        [("2023", "de"), ("2023", "a%2Fb"), ("2024", "de"), ("2024", "__HIVE_DEFAULT_PARTITION__")].into_iter().enumerate()
+        [("2023", "de"), ("2023", "a%2Fb"), ("2024", "de"), ("2024", "__HIVE_DEFAULT_PARTITION__")]
+            .into_iter()
+            .enumerate()
     {
         paths.push(write(&server, &format!("year={year}/country={country}/f{index}.parquet"), 10 * index as i64));
     }
@@ -44,7 +47,10 @@ async fn hive_folders_below_the_location_are_constants() {
     assert_eq!(plan["files"][0]["partition"], json!({"year": 2024, "country": null}));
     let bad = write(&server, "year=MMXXIV/country=de/f9.parquet", 0);
     let (status, problem) = server.try_commit("t", &append([&bad])).await;
-    assert_eq!((status, faults(&problem)), (422, vec!["f9.parquet: year: the partition value MMXXIV is not of type int32".to_owned()]));
+    assert_eq!(
+        (status, faults(&problem)),
+        (422, vec!["f9.parquet: year: the partition value MMXXIV is not of type int32".to_owned()])
+    );
 }
 
 #[tokio::test]

@@ -136,8 +136,12 @@ fn check_metrics(plan: &Value, filter: &str) {
     assert_eq!(number("files_pruned") + number("files_kept"), FILES, "{filter}");
     assert_eq!(number("files_all"), paths(plan, Some("all")).len() as u64, "{filter}");
     assert_eq!(number("rows_kept") + number("rows_pruned"), FILES * 150, "{filter}");
-    let by_conjunct: u64 =
-        metrics["conjuncts"].as_array().unwrap().iter().map(|conjunct| conjunct["files_pruned"].as_u64().unwrap()).sum();
+    let by_conjunct: u64 = metrics["conjuncts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|conjunct| conjunct["files_pruned"].as_u64().unwrap())
+        .sum();
     assert_eq!(by_conjunct, number("files_pruned"), "{filter}");
     assert!(number("manifests_considered") >= 4, "{filter}");
     let ids: Vec<u64> = files.iter().map(|file| file["file_id"].as_u64().unwrap()).collect();

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int16Array, Int64Array, RecordBatch,
-    StringArray, TimestampMicrosecondArray, UInt32Array, UInt64Array,
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int16Array, Int64Array,
+    RecordBatch, StringArray, TimestampMicrosecondArray, UInt32Array, UInt64Array,
 };
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
@@ -49,7 +49,8 @@ pub fn batch(file: u64, rows: usize) -> RecordBatch {
             })
             .collect()
     };
-    let (id, opt, text, day, at, money) = (column(false), column(true), column(true), column(true), column(false), column(true));
+    let (id, opt, text, day, at, money) =
+        (column(false), column(true), column(true), column(true), column(false), column(true));
     let (small, unsigned, large) = (column(true), column(false), column(false));
     let float = |value: i64| match value % 23 {
         0 if file % 4 == 2 => f64::NAN,
@@ -63,14 +64,28 @@ pub fn batch(file: u64, rows: usize) -> RecordBatch {
         ("id", Arc::new(Int64Array::from(id.clone()))),
         ("opt", Arc::new(Int64Array::from(opt))),
         ("small", Arc::new(small.iter().map(|value| value.map(|value| (value % 300) as i16)).collect::<Int16Array>())),
-        ("u32", Arc::new(unsigned.iter().map(|value| value.map(|value| u32::MAX - value as u32)).collect::<UInt32Array>())),
-        ("u64", Arc::new(large.iter().map(|value| value.map(|value| u64::MAX - value as u64)).collect::<UInt64Array>())),
+        (
+            "u32",
+            Arc::new(unsigned.iter().map(|value| value.map(|value| u32::MAX - value as u32)).collect::<UInt32Array>()),
+        ),
+        (
+            "u64",
+            Arc::new(large.iter().map(|value| value.map(|value| u64::MAX - value as u64)).collect::<UInt64Array>()),
+        ),
         ("f64", Arc::new(Float64Array::from(floats))),
         ("f32", Arc::new(self::f32_column(&money))),
         ("flag", Arc::new(text.iter().map(|value| value.map(|value| value % 100 < 60)).collect::<BooleanArray>())),
-        ("name", Arc::new(text.iter().map(|value| value.map(|value| format!("n{value:05}-é"))).collect::<StringArray>())),
+        (
+            "name",
+            Arc::new(text.iter().map(|value| value.map(|value| format!("n{value:05}-é"))).collect::<StringArray>()),
+        ),
         ("day", Arc::new(day.iter().map(|value| value.map(|value| value as i32 - 500)).collect::<Date32Array>())),
-        ("at", Arc::new(at.iter().map(|value| value.map(|value| value * 60_000_000)).collect::<TimestampMicrosecondArray>())),
+        (
+            "at",
+            Arc::new(
+                at.iter().map(|value| value.map(|value| value * 60_000_000)).collect::<TimestampMicrosecondArray>(),
+            ),
+        ),
         ("money", Arc::new(decimals(&money))),
         ("noise", Arc::new((0..rows).map(|_| Some(numbers.below(1000) as i64)).collect::<Int64Array>())),
     ];
@@ -82,7 +97,8 @@ fn f32_column(values: &[Option<i64>]) -> Float32Array {
 }
 
 fn decimals(values: &[Option<i64>]) -> Decimal128Array {
-    let unscaled: Decimal128Array = values.iter().map(|value| value.map(|value| i128::from(value) * 7 - 3000)).collect();
+    let unscaled: Decimal128Array =
+        values.iter().map(|value| value.map(|value| i128::from(value) * 7 - 3000)).collect();
     unscaled.with_precision_and_scale(12, 2).unwrap()
 }
 

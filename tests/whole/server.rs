@@ -130,7 +130,9 @@ pub fn names(plan: &Value) -> Vec<String> {
 
 /// The messages of a problem's faults, each behind its path and column where it has them.
 pub fn faults(problem: &Value) -> Vec<String> {
-    let place = |fault: &Value, key: &str| fault[key].as_str().map(|text| format!("{}: ", text.rsplit('/').next().unwrap_or(text)));
+    let place = |fault: &Value, key: &str| {
+        fault[key].as_str().map(|text| format!("{}: ", text.rsplit('/').next().unwrap_or(text)))
+    };
     problem["faults"]
         .as_array()
         .unwrap_or_else(|| panic!("{problem}"))

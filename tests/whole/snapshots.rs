@@ -11,13 +11,19 @@ async fn server() -> Server {
     let server = Server::start(8).await;
     for file in (0..20).chain([30]) {
         let rows = if file == 30 { 40 } else { 10 };
-        rows::write(server.path(format!("f{file:02}.parquet")).as_ref(), &rows::batch(file, rows), EnabledStatistics::Chunk);
+        rows::write(
+            server.path(format!("f{file:02}.parquet")).as_ref(),
+            &rows::batch(file, rows),
+            EnabledStatistics::Chunk,
+        );
     }
     server.create_table("t", json!({"schema_from": server.path("f00.parquet")})).await;
     for first in [0, 4, 8, 12, 16] {
         server.commit("t", append((first..first + 4).map(|file| server.path(format!("f{file:02}.parquet"))))).await;
     }
-    server.commit("t", json!({"operation": "delete", "remove": [server.path("f03.parquet")], "summary": {"why": "test"}})).await;
+    server
+        .commit("t", json!({"operation": "delete", "remove": [server.path("f03.parquet")], "summary": {"why": "test"}}))
+        .await;
     let replaced: Vec<String> = (4..8).map(|file| server.path(format!("f{file:02}.parquet"))).collect();
     let add = json!([{"path": server.path("f30.parquet")}]);
     server.commit("t", json!({"operation": "replace", "add": add, "remove": replaced, "base_snapshot": 6})).await;
@@ -60,7 +66,12 @@ async fn snapshots_are_listed_newest_first() {
     let server = server().await;
     let (_, answer) = server.get("/v1/namespaces/n/tables/t/snapshots?page_size=5").await;
     let ids = |answer: &Value| -> Vec<u64> {
-        answer["snapshots"].as_array().unwrap().iter().map(|snapshot| snapshot["snapshot_id"].as_u64().unwrap()).collect()
+        answer["snapshots"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|snapshot| snapshot["snapshot_id"].as_u64().unwrap())
+            .collect()
     };
     assert_eq!(ids(&answer), [7, 6, 5, 4, 3]);
     let token = answer["next_page_token"].as_str().unwrap();

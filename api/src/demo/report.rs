@@ -77,7 +77,7 @@ pub(super) fn table(lines: &[Line]) -> String {
             micros(line.micros),
         ]);
     }
-    format!("\n{}\n\n{LEGEND}\n", table.trim_fmt())
+    format!("{}\n\n{LEGEND}\n", table.trim_fmt())
 }
 
 pub(super) fn closing() -> String {

@@ -24,9 +24,8 @@ pub(super) fn compile(schema: &Schema, request: &PlanRequest, filter: Option<Pre
     let columns = columns(schema);
     let zone = match &request.time_zone {
         None => SessionZone::Unknown,
-        Some(name) => SessionZone::named(name).ok_or_else(|| {
-            Error::invalid(Fault::at("time_zone", format!("there is no time zone `{name}`")))
-        })?,
+        Some(name) => SessionZone::named(name)
+            .ok_or_else(|| Error::invalid(Fault::at("time_zone", format!("there is no time zone `{name}`"))))?,
     };
     let unknown: Vec<Fault> = request
         .select
@@ -54,7 +53,8 @@ fn columns(schema: &Schema) -> Vec<Column> {
     fn collect(fields: &[Field], path: &mut Vec<String>, columns: &mut Vec<Column>) {
         for field in fields {
             path.push(field.name.clone());
-            let column_type = if let Type::Primitive(column_type) = &field.field_type { Some(*column_type) } else { None };
+            let column_type =
+                if let Type::Primitive(column_type) = &field.field_type { Some(*column_type) } else { None };
             columns.push(Column { id: field.id, path: path.clone(), column_type });
             if let Type::Struct(fields) = &field.field_type {
                 collect(fields, path, columns);
