@@ -18,7 +18,8 @@ pub(crate) async fn refuse_key(request: Request, next: Next) -> Response {
 }
 
 fn promises_idempotency(request: &Request) -> bool {
-    let changes = request.method() != Method::GET && !request.uri().path().ends_with("/plan");
+    let reads = request.method() == Method::POST && request.uri().path().ends_with("/plan");
+    let changes = request.method() != Method::GET && !reads;
     changes && request.headers().contains_key("idempotency-key")
 }
 
@@ -37,6 +38,7 @@ mod tests {
         check(Method::POST, "/v1/namespaces", "idempotency-key", true);
         check(Method::DELETE, "/v1/namespaces/n", "Idempotency-Key", true);
         check(Method::POST, "/v1/namespaces/n/tables/t/plan", "idempotency-key", false);
+        check(Method::DELETE, "/v1/namespaces/n/tables/plan", "idempotency-key", true);
         check(Method::GET, "/v1/namespaces", "idempotency-key", false);
         check(Method::POST, "/v1/namespaces", "x-other", false);
     }

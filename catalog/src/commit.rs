@@ -15,6 +15,7 @@ use crate::declared::DeclaredStatistics;
 use crate::location::Location;
 use crate::name::TableIdent;
 use crate::properties::StatisticsProperties;
+use crate::schema::{Field, Type};
 use crate::registration::{Refusal, Registered, Target, register};
 use crate::{Error, Fault, Result, tables};
 
@@ -117,7 +118,9 @@ impl Catalog {
             let schema = tables::load_schema(tx, &row, row.schema_id)?;
             let location = row.location.as_deref().and_then(|text| Location::parse(text, None).ok());
             let properties = StatisticsProperties::parse(&row.properties).map_err(Error::Invalid)?;
-            let target = Target { location, columns: schema.leaf_columns(), properties };
+            let is_nested = |field: &Field| matches!(field.field_type, Type::List { .. } | Type::Map { .. });
+            let has_nested = schema.fields().iter().any(is_nested);
+            let target = Target { location, columns: schema.leaf_columns(), has_nested, properties };
             Ok(Head { table_id: row.table_id, schema_id: row.schema_id, target })
         })
         .await

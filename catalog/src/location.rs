@@ -79,7 +79,9 @@ impl Location {
         let scheme = match scheme {
             "s3" | "s3a" | "s3n" => "s3",
             "gs" | "gcs" => "gs",
-            "az" | "azure" | "adl" | "abfs" | "abfss" | "http" | "https" => scheme,
+            "az" | "azure" | "adl" => "az",
+            "abfs" | "abfss" => "abfss",
+            "http" | "https" => scheme,
             other => return Err(LocationError::Scheme(other.to_owned())),
         };
         let rest = rest.strip_prefix("//").ok_or(LocationError::NoAuthority)?;
@@ -87,6 +89,11 @@ impl Location {
         if authority.is_empty() {
             return Err(LocationError::NoAuthority);
         }
+        if key.starts_with('/') {
+            return Err(LocationError::Key("it begins with an empty part".to_owned()));
+        }
+        // Hosts have no case; buckets and containers do.
+        let authority = if scheme.starts_with("http") { authority.to_ascii_lowercase() } else { authority.to_owned() };
         if scheme.starts_with("http") && key.contains(['?', '#']) {
             return Err(LocationError::Key("a query or fragment is no part of it".to_owned()));
         }
@@ -129,6 +136,11 @@ impl Location {
     /// The normal spelling.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// Whether it names a folder or prefix: it ends with a slash, or is a whole store.
+    pub fn is_folder(&self) -> bool {
+        self.key().is_empty() || self.key().ends_with('/')
     }
 
     /// The key or path behind the authority, without a slash in front.
@@ -182,6 +194,8 @@ mod tests {
             ("FILE://localhost/data/a b%20.parquet", "file:///data/a b%20.parquet"),
             ("s3a://bucket/k/a=1/x.parquet", "s3://bucket/k/a=1/x.parquet"),
             ("s3://bucket", "s3://bucket/"),
+            ("HTTPS://Host.example/A", "https://host.example/A"),
+            ("abfs://box@account.example/a", "abfss://box@account.example/a"),
             ("gs://bucket/é", "gs://bucket/é"),
             ("/data/", "file:///data/"),
         ] {
@@ -213,6 +227,7 @@ mod tests {
             assert_eq!(Location::parse(text, None), Err(expected), "{text}");
         }
         assert!(matches!(Location::parse("s3://bucket/a//b", None), Err(LocationError::Key(_))));
+        assert!(matches!(Location::parse("s3://bucket//a", None), Err(LocationError::Key(_))));
         assert!(matches!(Location::parse("https://host/a?token=1", None), Err(LocationError::Key(_))));
         assert_eq!(Location::parse(&format!("/{}", "a".repeat(4096)), None), Err(LocationError::TooLong));
         assert!(Location::parse(&format!("/{}", "a".repeat(4095)), None).is_ok());

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use prunus_statistics::{FieldId, Literal, PrimitiveType, Value, parse_value};
 
+use crate::collect::same_when_folded;
+use crate::hive::FolderValue;
 use crate::location::Location;
 use crate::schema::LeafColumn;
 use crate::schema_json::value_from_literal;
@@ -31,26 +33,48 @@ pub(crate) fn constants(
         let value = literal.as_ref().map(|literal| value_from_literal(literal, leaf.column_type).ok_or(literal));
         match value.transpose() {
             Ok(value) => {
-                constants.insert(leaf.id, value);
+                if constants.insert(leaf.id, value).is_some() {
+                    faults.push(fault("the commit names the column more than once".to_owned()));
+                }
             }
             Err(literal) => faults.push(fault(not_of_type(&literal.to_string(), leaf.column_type))),
         }
     }
     let below = base.and_then(|base| location.below(base)).unwrap_or_default();
-    for (key, text) in hive::partition_segments(below) {
+    for (key, value) in hive::partition_segments(below) {
         let Some(leaf) = leaves.iter().find(|leaf| leaf.path.as_slice() == [key.as_str()]) else { continue };
-        let fault = |message: String| Fault::of_path(location.as_str(), message).in_column(&key);
-        match text.as_deref().map(|text| parse_value(text, leaf.column_type)).transpose() {
-            Ok(value) => {
-                if constants.get(&leaf.id).is_some_and(|given| *given != value) {
-                    faults.push(fault("the partition value of the commit and that of the path differ".to_owned()));
-                }
-                constants.insert(leaf.id, value);
+        let mut fault = |message: String| faults.push(Fault::of_path(location.as_str(), message).in_column(&key));
+        let value = match value {
+            FolderValue::Null => None,
+            FolderValue::Undecodable => {
+                fault("the partition value in the path is not UTF-8".to_owned());
+                continue;
             }
-            Err(_) => faults.push(fault(not_of_type(&text.unwrap_or_default(), leaf.column_type))),
+            FolderValue::Text(text) => {
+                let Ok(value) = parse_value(&text, leaf.column_type) else {
+                    fault(not_of_type(&text, leaf.column_type));
+                    continue;
+                };
+                Some(value)
+            }
+        };
+        if constants.get(&leaf.id).is_some_and(|given| *given != value) {
+            fault("the partition value of the commit and that of the path differ".to_owned());
         }
+        constants.insert(leaf.id, value);
     }
     if faults.is_empty() { Ok(constants) } else { Err(faults) }
+}
+
+/// The columns that a `key=value` folder of the path names without being a constant: because it does not lie below the table's
+/// location, or because it is spelled otherwise. What such a file reads as in the column is not known.
+pub(crate) fn undecided<'a>(location: &Location, constants: &Constants, leaves: &'a [LeafColumn]) -> Vec<&'a LeafColumn> {
+    let segments = hive::partition_segments(location.key());
+    let is_named = |leaf: &&LeafColumn| match leaf.path.as_slice() {
+        [name] => segments.iter().any(|(key, _)| same_when_folded(key, name)),
+        _ => false,
+    };
+    leaves.iter().filter(is_named).filter(|leaf| !constants.contains_key(&leaf.id)).collect()
 }
 
 fn not_of_type(value: &str, column_type: PrimitiveType) -> String {

@@ -22,6 +22,8 @@ use crate::{Error, Fault, Result, column_ref, hive};
 pub(crate) struct Target {
     pub(crate) location: Option<Location>,
     pub(crate) columns: Vec<LeafColumn>,
+    /// Whether there are lists or maps too, of which no statistics are kept.
+    pub(crate) has_nested: bool,
     pub(crate) properties: StatisticsProperties,
 }
 
@@ -51,6 +53,9 @@ impl From<Vec<Fault>> for Refusal {
 pub(crate) async fn register(storage: &Storage, target: &Target, added: AddedFile) -> Result<Registered, Refusal> {
     let location = Location::parse(&added.path, target.location.as_ref())
         .map_err(|error| vec![Fault::of_path(&added.path, error.to_string())])?;
+    if location.is_folder() {
+        return Err(Refusal::Faults(vec![Fault::of_path(&added.path, "the path names a folder, not a file")]));
+    }
     let mut file = Registration { target, location, added, faults: Vec::new(), warnings: Vec::new() };
     let constants = file.constants();
     match target.properties.verification {
@@ -195,7 +200,16 @@ impl Registration<'_> {
             let message = "the file does not hold the column, which may not be null and has no default".to_owned();
             self.column_faults(leaf, vec![Fault { message, ..Fault::default() }]);
         }
-        if !target.columns.is_empty() && target.columns.iter().all(is_absent) {
+        for leaf in partition::undecided(&self.location, constants, &target.columns) {
+            if is_absent(leaf) {
+                let message = "the path has a folder of that name, which is a partition value only below the table's location \
+                               and in the column's own spelling, and the file does not hold the column: give its value in \
+                               `partition`";
+                self.column_faults(leaf, vec![Fault { message: message.to_owned(), ..Fault::default() }]);
+            }
+        }
+        let mut others = target.columns.iter().filter(|leaf| !constants.contains_key(&leaf.id)).peekable();
+        if !target.has_nested && others.peek().is_some() && others.all(is_absent) {
             self.faults.push(Fault::of_path(self.path(), "the file holds none of the table's columns"));
         }
     }
@@ -231,9 +245,12 @@ impl Registration<'_> {
         let declared = std::mem::take(&mut self.added.columns);
         let mut typed = Vec::with_capacity(declared.len());
         for (key, declared) in declared {
-            if let Some(column) = self.declaration(&key, &declared, row_count) {
-                typed.push(column);
+            let Some((leaf, statistics)) = self.declaration(&key, &declared, row_count) else { continue };
+            if typed.iter().any(|(earlier, _): &(LeafColumn, _)| earlier.id == leaf.id) {
+                let message = "the commit names the column more than once".to_owned();
+                self.column_faults(&leaf, vec![Fault { message, ..Fault::default() }]);
             }
+            typed.push((leaf, statistics));
         }
         typed
     }

@@ -224,6 +224,8 @@ pub(crate) fn value_from_json(json: &serde_json::Value, column_type: PrimitiveTy
 pub fn literal_from_json(json: &serde_json::Value) -> Option<Literal> {
     match json {
         serde_json::Value::Bool(value) => Some(Literal::Boolean(*value)),
+        // What is no integer of 64 bits was rounded when the JSON was read.
+        serde_json::Value::Number(number) if number.is_f64() => number.as_f64().map(Literal::Float),
         serde_json::Value::Number(number) => Number::parse(&number.to_string()).map(Literal::Number),
         serde_json::Value::String(text) => Some(Literal::Text(text.clone())),
         _ => None,
@@ -237,6 +239,7 @@ pub(crate) fn value_from_literal(literal: &Literal, column_type: PrimitiveType) 
     match literal {
         Literal::Text(text) => parse_value(text, column_type).ok(),
         Literal::Number(number) if is_number => parse_value(&number.to_string(), column_type).ok(),
+        Literal::Float(value) if column_type.is_float() => parse_value(&format!("{value:?}"), column_type).ok(),
         Literal::Boolean(value) if column_type == PrimitiveType::Boolean => Some(Value::Boolean(*value)),
         _ => None,
     }
@@ -289,6 +292,10 @@ mod tests {
         check(true.into(), "int8", None);
         check("1.50".into(), "decimal(9,2)", Some(Value::Integer(150)));
         check("00ff".into(), "binary", Some(Value::Bytes(vec![0, 255])));
+        check(1.5.into(), "decimal(9,2)", None);
+        check(1.5.into(), "float32", Some(Value::Float(1.5)));
+        check(serde_json::from_str("123456789012345678901").unwrap(), "decimal(30,0)", None);
+        check("123456789012345678901".into(), "decimal(30,0)", Some(Value::Integer(123_456_789_012_345_678_901)));
         check(serde_json::Value::Null, "int8", None);
     }
 }

@@ -1,6 +1,7 @@
 //! Object stores: where data files are read from.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -40,12 +41,15 @@ pub enum StorageError {
     /// The store does not let us.
     #[error("the store refuses access")]
     Denied,
-    /// The store cannot be set up from the environment.
-    #[error("the object store cannot be used: {0}")]
-    Unusable(String),
+    /// The store cannot be set up from the environment of the server.
+    #[error("the object store of this location is not set up here")]
+    Unusable(#[source] object_store::Error),
     /// The store failed, for now.
     #[error("the object store failed")]
     Unavailable(#[source] object_store::Error),
+    /// The object was replaced between two requests.
+    #[error("the file was replaced while it was read")]
+    Replaced,
     /// The location cannot be asked for.
     #[error(transparent)]
     Location(#[from] LocationError),
@@ -109,11 +113,7 @@ impl Storage {
         if let Some(metadata) = collect::metadata_within(&suffix, object.size_bytes, &range) {
             return Ok(FooterBytes { metadata: suffix.slice_ref(metadata), object });
         }
-        // The object must not have been replaced between the two requests.
-        let if_match = object.etag.clone();
-        let options = GetOptions { range: Some(GetRange::Bounded(range)), if_match, ..Default::default() };
-        let result = store.get_opts(&path, options).await.map_err(storage_error)?;
-        let metadata = result.bytes().await.map_err(storage_error)?;
+        let metadata = read_same(&*store, &path, &object, range).await?;
         Ok(FooterBytes { object, metadata })
     }
 
@@ -124,7 +124,7 @@ impl Storage {
             return Ok((Arc::clone(store), path));
         }
         let options = self.options.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-        let (store, _) = parse_url_opts(&url, options).map_err(|error| StorageError::Unusable(error.to_string()))?;
+        let (store, _) = parse_url_opts(&url, options).map_err(StorageError::Unusable)?;
         let store: Arc<dyn ObjectStore> = Arc::from(store);
         stores.insert(location.store().to_owned(), Arc::clone(&store));
         Ok((store, path))
@@ -152,10 +152,29 @@ async fn read_suffix(
                 return Ok((object, Bytes::new()));
             }
             let range = object.size_bytes.saturating_sub(collect::FOOTER_SUFFIX_BYTES)..object.size_bytes;
-            let suffix = store.get_range(path, range).await.map_err(storage_error)?;
+            let suffix = read_same(store, path, &object, range).await?;
             Ok((object, suffix))
         }
     }
+}
+
+/// A range of an object that was asked about before, and must not have been replaced since.
+async fn read_same(
+    store: &dyn ObjectStore,
+    path: &Path,
+    object: &StoredObject,
+    range: Range<u64>,
+) -> Result<Bytes, StorageError> {
+    let if_match = object.etag.clone();
+    let options = GetOptions { range: Some(GetRange::Bounded(range)), if_match, ..Default::default() };
+    let result = match store.get_opts(path, options).await {
+        Err(object_store::Error::Precondition { .. }) => return Err(StorageError::Replaced),
+        result => result.map_err(storage_error)?,
+    };
+    if stored_object(object.location.clone(), &result.meta) != *object {
+        return Err(StorageError::Replaced);
+    }
+    result.bytes().await.map_err(storage_error)
 }
 
 fn stored_object(location: Location, meta: &ObjectMeta) -> StoredObject {
@@ -180,6 +199,6 @@ fn storage_error(error: object_store::Error) -> StorageError {
 impl StorageError {
     /// Whether the same request may succeed later.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::Unavailable(_))
+        matches!(self, Self::Unavailable(_) | Self::Replaced)
     }
 }

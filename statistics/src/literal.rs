@@ -13,6 +13,8 @@ pub enum Literal {
     Boolean(bool),
     /// Digits.
     Number(Number),
+    /// A float, already rounded to 64 bits: its digits may not have been those that were written.
+    Float(f64),
     /// A string, or, against another type of column, the text form of that type.
     Text(String),
     /// Bytes written as hexadecimal digits.
@@ -95,6 +97,7 @@ impl fmt::Display for Literal {
         match self {
             Self::Boolean(value) => f.write_str(if *value { "TRUE" } else { "FALSE" }),
             Self::Number(number) => write!(f, "{number}"),
+            Self::Float(value) => write!(f, "{value:?}"),
             Self::Text(text) => write!(f, "'{}'", text.replace('\'', "''")),
             Self::Bytes(bytes) => {
                 f.write_str("X'")?;

@@ -37,6 +37,7 @@ impl Literal {
             (Self::Text(text), _) => return convert_text(text, column_type, zone),
             (Self::Boolean(value), T::Boolean) => Some(Converted::Exact(Value::Boolean(*value))),
             (Self::Number(number), _) => convert_number(*number, column_type),
+            (Self::Float(value), _) => convert_float(*value, column_type),
             (Self::Bytes(bytes), T::Binary | T::Fixed(_)) => Some(Converted::Exact(Value::Bytes(bytes.clone()))),
             (Self::Bytes(bytes), T::Uuid) if bytes.len() == 16 => Some(Converted::Exact(Value::Bytes(bytes.clone()))),
             (Self::Date(days), _) => {
@@ -105,6 +106,9 @@ fn special_float(text: &str) -> Option<Converted> {
 
 fn convert_number(number: Number, column_type: PrimitiveType) -> Option<Converted> {
     use PrimitiveType as T;
+    if column_type.is_integer() && may_be_read_as_float(number, column_type) {
+        return Some(among_integers_as_floats(number, column_type));
+    }
     let scale = match column_type {
         T::Float16 => return Some(float_between(number, round_to_f16)),
         T::Float32 => return Some(float_between(number, round_to_f32)),
@@ -118,6 +122,38 @@ fn convert_number(number: Number, column_type: PrimitiveType) -> Option<Converte
         Err(Ordering::Less) => Converted::BelowRange,
         Err(_) => Converted::AboveRange,
     })
+}
+
+/// A float against a column of floats alone: what was written may have had other digits.
+fn convert_float(value: f64, column_type: PrimitiveType) -> Option<Converted> {
+    let (low, high) = match column_type {
+        PrimitiveType::Float16 => round_to_f16(value),
+        PrimitiveType::Float32 => round_to_f32(value),
+        PrimitiveType::Float64 => (value, value),
+        _ => return None,
+    };
+    Some(match (value.is_nan(), low == high) {
+        (true, _) => Converted::Nan,
+        (_, true) => Converted::Exact(Value::Float(low)),
+        _ => Converted::Between(Value::Float(low), Value::Float(high)),
+    })
+}
+
+/// Whether some engine compares integers with the number as 64-bit floats, in which more than one integer is the same: what is
+/// written as a float, or beyond the integers of 64 bits, and beyond those that floats tell apart.
+fn may_be_read_as_float(number: Number, column_type: PrimitiveType) -> bool {
+    const FLOATS_TELL_APART: i128 = 1 << 53;
+    let Ok((low, high)) = number.scaled(0) else { return true };
+    let is_large = high >= FLOATS_TELL_APART || low <= -FLOATS_TELL_APART;
+    let is_wide = |(smallest, largest): (i128, i128)| low < smallest.min(i64::MIN.into()) || high > largest.max(i64::MAX.into());
+    is_large && (number.is_float_notation() || column_type.stored_range().is_none_or(is_wide))
+}
+
+/// The integers between which lie all that are the same float as the number.
+#[expect(clippy::cast_possible_truncation, reason = "the conversion saturates, and beyond 127 bits the range is left anyway")]
+fn among_integers_as_floats(number: Number, column_type: PrimitiveType) -> Converted {
+    let (low, high) = number.to_floats();
+    in_range(low.next_down().floor() as i128, high.next_up().ceil() as i128, column_type)
 }
 
 /// The neighbours of a number among the floats of a width; `round` gives those of a 64-bit float.
@@ -200,10 +236,10 @@ fn in_units(low: i128, high: i128, unit: i128, column_type: PrimitiveType) -> Co
 }
 
 /// Two neighbours as stored integers, unless they lie beyond what the type can hold. Where only one does, engines may take
-/// the literal for the other, but for integers, which all compare exactly.
+/// the literal for the other; but a fraction between two integers all compare exactly.
 fn in_range(low: i128, high: i128, column_type: PrimitiveType) -> Converted {
     let (smallest, largest) = column_type.stored_range().unwrap_or((i128::MIN, i128::MAX));
-    let exact = column_type.is_integer();
+    let exact = column_type.is_integer() && high.saturating_sub(low) <= 1;
     if high < smallest || (exact && low < smallest) {
         Converted::BelowRange
     } else if low > largest || (exact && high > largest) {
@@ -250,6 +286,18 @@ mod tests {
         assert_eq!(convert(&number("-0.5"), "uint8"), Converted::BelowRange);
         assert_eq!(convert(&number("1e300"), "int64"), Converted::AboveRange);
         assert_eq!(convert(&text("42"), "int64"), integer(42));
+    }
+
+    #[test]
+    fn integers_that_floats_do_not_tell_apart_are_taken_for_each_other() {
+        let power = 1_i128 << 53;
+        assert_eq!(convert(&number("9007199254740993"), "int64"), integer(power + 1));
+        assert_eq!(convert(&number("9007199254740992.0"), "int64"), between(power - 1, power + 2));
+        assert_eq!(convert(&number("4503599627370496.0"), "int64"), integer(power / 2));
+        assert_eq!(convert(&number("18446744073709551615"), "uint64"), integer(u64::MAX.into()));
+        let edge = 1_i128 << 63;
+        assert_eq!(convert(&number("9223372036854775808"), "int64"), between(edge - 1024, edge + 2048));
+        assert_eq!(convert(&number("1e300"), "int64"), Converted::AboveRange);
     }
 
     #[test]

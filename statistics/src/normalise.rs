@@ -23,9 +23,9 @@ pub enum Defect {
     /// The counts exceed the number of rows.
     #[error("null_count and nan_count exceed row_count")]
     ImpossibleCount,
-    /// Every row is said to be null, and yet there are bounds.
-    #[error("null_count equals row_count but there are bounds")]
-    NullsWithBounds,
+    /// Every row is said to be null or NaN, and yet there are bounds.
+    #[error("null_count and nan_count leave no row for a value but there are bounds")]
+    BoundsWithoutValues,
 }
 
 /// Takes as unknown whatever in `statistics` cannot be true, and says what that was.
@@ -74,12 +74,14 @@ fn inverted(statistics: &ColumnStatistics) -> bool {
     }
 }
 
-/// Whether there is a bound other than the blank ones that some writers store where there is no value.
+/// Whether there is a bound other than those that some writers store where there is no value: blank ones, and NaN where there
+/// are NaNs.
 fn speaks_of_values(statistics: &ColumnStatistics) -> bool {
-    [&statistics.min, &statistics.max]
-        .into_iter()
-        .flatten()
-        .any(|bound| bound.precision != Precision::Estimate && !bound.value.is_blank())
+    let has_nans = statistics.nan_count.is_some_and(|count| count.value > 0);
+    [&statistics.min, &statistics.max].into_iter().flatten().any(|bound| {
+        let stands_for_none = bound.value.is_blank() || (has_nans && bound.value.is_nan());
+        bound.precision != Precision::Estimate && !stands_for_none
+    })
 }
 
 fn impossible_counts(statistics: &ColumnStatistics, bounded: bool, row_count: Option<u64>) -> Option<Defect> {
@@ -90,7 +92,7 @@ fn impossible_counts(statistics: &ColumnStatistics, bounded: bool, row_count: Op
     if sum.is_none_or(|sum| sum > rows) {
         return Some(Defect::ImpossibleCount);
     }
-    (rows > 0 && nulls == Some(rows) && bounded).then_some(Defect::NullsWithBounds)
+    (rows > 0 && sum == Some(rows) && bounded).then_some(Defect::BoundsWithoutValues)
 }
 
 #[cfg(test)]
@@ -173,7 +175,7 @@ mod tests {
             statistics(integer(1), integer(2), Some(10), None),
             PrimitiveType::Int32,
             &statistics(integer(1), integer(2), None, None),
-            &[Defect::NullsWithBounds],
+            &[Defect::BoundsWithoutValues],
         );
         let blank = statistics(integer(0), integer(0), Some(10), None);
         check(blank.clone(), PrimitiveType::Int32, &blank, &[]);
@@ -186,7 +188,7 @@ mod tests {
             statistics(integer(3), integer(2), Some(10), None),
             PrimitiveType::Int32,
             &statistics(None, None, None, None),
-            &[Defect::Inverted, Defect::NullsWithBounds],
+            &[Defect::Inverted, Defect::BoundsWithoutValues],
         );
     }
 
@@ -195,6 +197,23 @@ mod tests {
         let mut guessed = statistics(Some(Value::Integer(3)), Some(Value::Integer(2)), None, None);
         guessed.max.iter_mut().for_each(|bound| bound.precision = Precision::Estimate);
         check(guessed.clone(), PrimitiveType::Int32, &guessed, &[]);
+    }
+
+    #[test]
+    fn nans_beside_bounds_leave_no_room_for_the_bounded_values() {
+        let float = |value| Some(Value::Float(value));
+        check(
+            statistics(float(1.0), float(5.0), Some(0), Some(10)),
+            PrimitiveType::Float64,
+            &statistics(float(1.0), float(5.0), None, None),
+            &[Defect::BoundsWithoutValues],
+        );
+        check(
+            statistics(float(f64::NAN), float(f64::NAN), Some(0), Some(10)),
+            PrimitiveType::Float64,
+            &statistics(None, None, Some(0), Some(10)),
+            &[Defect::NanBound, Defect::NanBound],
+        );
     }
 
     #[test]

@@ -5,11 +5,21 @@ use std::fmt;
 
 /// `mantissa * 10^exponent`, exact. Trailing zeros of the mantissa are moved into the exponent, so equal numbers are equal
 /// here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug)]
 pub struct Number {
     mantissa: i128,
     exponent: i32,
+    /// Whether it was written with a point or an exponent. The number is the same, but engines may read it as a float.
+    float_notation: bool,
 }
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        (self.mantissa, self.exponent) == (other.mantissa, other.exponent)
+    }
+}
+
+impl Eq for Number {}
 
 /// Exponents beyond this are taken as it; no type distinguishes what lies there.
 const MAX_EXPONENT: i32 = 100_000;
@@ -43,20 +53,26 @@ impl Number {
             return None;
         }
         let exponent = exponent.checked_sub(i32::try_from(significant.len()).ok()?)?;
-        Some(Self::new(if negative { -mantissa } else { mantissa }, exponent))
+        let number = Self::new(if negative { -mantissa } else { mantissa }, exponent);
+        Some(Self { float_notation: unsigned.contains(['.', 'e', 'E']), ..number })
     }
 
     /// `mantissa * 10^exponent`.
     pub fn new(mut mantissa: i128, exponent: i32) -> Self {
         let mut exponent = exponent.clamp(-MAX_EXPONENT, MAX_EXPONENT);
         if mantissa == 0 {
-            return Self { mantissa, exponent: 0 };
+            return Self { mantissa, exponent: 0, float_notation: false };
         }
         while mantissa % 10 == 0 {
             mantissa /= 10;
             exponent += 1;
         }
-        Self { mantissa, exponent }
+        Self { mantissa, exponent, float_notation: false }
+    }
+
+    /// Whether it was written with a point or an exponent.
+    pub fn is_float_notation(self) -> bool {
+        self.float_notation
     }
 
     /// The number with the other sign.
@@ -129,7 +145,8 @@ impl fmt::Display for Number {
         }
         let fraction = usize::try_from(-i64::from(self.exponent)).unwrap_or(0);
         if (0..=20).contains(&self.exponent) {
-            write!(f, "{digits}{}", "0".repeat(self.exponent.unsigned_abs() as usize))
+            let point = if self.float_notation { ".0" } else { "" };
+            write!(f, "{digits}{}{point}", "0".repeat(self.exponent.unsigned_abs() as usize))
         } else if self.exponent < 0 && fraction <= 40 {
             let padded = format!("{digits:0>width$}", width = fraction + 1);
             let (whole, fraction) = padded.split_at(padded.len() - fraction);

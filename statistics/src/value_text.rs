@@ -19,18 +19,20 @@ pub fn parse_value(text: &str, column_type: PrimitiveType) -> Result<Value, Lite
     match Literal::Text(text.to_owned()).convert(column_type, &SessionZone::Unknown)? {
         Converted::Exact(Value::Float(0.0)) if text.starts_with('-') => Ok(Value::Float(-0.0)),
         Converted::Exact(value) => Ok(value),
-        Converted::Between(low, high) if column_type.is_float() => Ok(nearest(text, low, high)),
+        Converted::Between(..) if column_type.is_float() => nearest(text, column_type).ok_or_else(malformed),
         Converted::Nan => Ok(Value::Float(f64::NAN)),
         _ => Err(malformed()),
     }
 }
 
-/// The neighbour that a decimal text of a float is rounded to: digits name the float that they are nearest to.
-fn nearest(text: &str, low: Value, high: Value) -> Value {
-    match (&low, &high, text.parse::<f64>()) {
-        (Value::Float(below), Value::Float(above), Ok(exact)) if above - exact < exact - below => high,
-        _ => low,
-    }
+/// The float of the column's width that digits name: the nearest, and of two the even one.
+fn nearest(text: &str, column_type: PrimitiveType) -> Option<Value> {
+    let value = match column_type {
+        PrimitiveType::Float32 => text.parse::<f32>().ok()?.into(),
+        PrimitiveType::Float16 => half::f16::from_f64(text.parse().ok()?).to_f64(),
+        _ => text.parse().ok()?,
+    };
+    Some(Value::Float(value))
 }
 
 /// Reads pairs of hexadecimal digits; `None` if the text is anything else.
@@ -148,6 +150,16 @@ mod tests {
             assert_eq!(value.display(column_type).to_string(), text);
             assert!(value.fits(column_type), "{text} fits {column_type}");
         }
+    }
+
+    #[test]
+    fn digits_between_two_floats_name_the_nearest() {
+        let check = |text, column_type: PrimitiveType, expected| {
+            assert_eq!(parse_value(text, column_type), Ok(Value::Float(expected)), "{text}");
+        };
+        check("16777219", PrimitiveType::Float32, 16_777_220.0);
+        check("1e39", PrimitiveType::Float32, f64::INFINITY);
+        check("9007199254740993", PrimitiveType::Float64, 9_007_199_254_740_992.0);
     }
 
     #[test]

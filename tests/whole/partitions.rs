@@ -88,3 +88,35 @@ async fn relative_paths_lie_below_the_tables_location() {
     let (status, problem) = server.try_commit("t", &append(["sub/../f.parquet"])).await;
     assert_eq!((status, faults(&problem)), (422, vec!["f.parquet: the path holds `..`".to_owned()]));
 }
+
+#[tokio::test]
+async fn a_partition_folder_outside_the_location_is_not_taken_for_null() {
+    let server = Server::start(4).await;
+    let path = write(&server, "year=2024/f.parquet", 0);
+    let fields = json!([{"name": "id", "type": "int64"}, {"name": "year", "type": "int32"}]);
+    server.create_table("t", json!({"schema": {"fields": fields}})).await;
+    let (status, problem) = server.try_commit("t", &append([&path])).await;
+    assert_eq!(status, 422);
+    assert!(faults(&problem)[0].starts_with("f.parquet: year: the path has a folder of that name"), "{problem}");
+    server.commit("t", json!({"operation": "append", "add": [{"path": path, "partition": {"year": 2024}}]})).await;
+    assert_eq!(names(&server.plan("t", &json!({"filter": "year = 2024"})).await), ["f.parquet"]);
+}
+
+#[tokio::test]
+async fn a_folder_spelled_otherwise_or_unreadable_is_not_taken_for_null() {
+    let server = Server::start(4).await;
+    let fields = json!([{"name": "id", "type": "int64"}, {"name": "year", "type": "int32"}]);
+    server.create_table("t", json!({"schema": {"fields": fields}, "location": server.data()})).await;
+    for (folder, expected) in [
+        ("Year=2024", "the path has a folder of that name"),
+        ("year=%ff", "the partition value in the path is not UTF-8"),
+    ] {
+        let path = write(&server, &format!("{folder}/f.parquet"), 0);
+        let (status, problem) = server.try_commit("t", &append([&path])).await;
+        assert_eq!(status, 422, "{folder}");
+        assert!(faults(&problem)[0].starts_with(&format!("f.parquet: year: {expected}")), "{problem}");
+    }
+    let folder = format!("{}/", server.path("sub"));
+    let (status, problem) = server.try_commit("t", &append([&folder])).await;
+    assert_eq!((status, problem["faults"][0]["message"].as_str()), (422, Some("the path names a folder, not a file")));
+}

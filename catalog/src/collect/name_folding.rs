@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 /// Whether an engine that ignores case, or that normalises Unicode, takes the two for one.
-pub(super) fn same_when_folded(a: &str, b: &str) -> bool {
+pub(crate) fn same_when_folded(a: &str, b: &str) -> bool {
     if a.is_ascii() && b.is_ascii() { a.eq_ignore_ascii_case(b) } else { folded(a) == folded(b) }
 }
 

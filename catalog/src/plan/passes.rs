@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use arrow::array::{Array, Int64Array, UInt64Array};
-use prunus_manifest::{EntryBlock, FileId, ManifestRow, ReadTransaction, SnapshotId, TableRow, TailEntry};
+use prunus_manifest::{EntryBlock, FileId, ManifestRow, ReadTransaction, SnapshotId, TableRow, TailEntry, Totals};
 use prunus_pruner::{Mask, Obstacles, PruningProgram, Selection, Verdict, ZoneMaps};
 
 use super::metrics::{PlanMetrics, Sum};
@@ -64,7 +64,7 @@ impl Passes<'_> {
         add_elapsed(&mut self.metrics.timings.manifests, started);
         for (index, manifest) in manifests.iter().enumerate() {
             if selection.verdict(index) == Verdict::None {
-                self.prune_manifest(manifest, index, &selection)?;
+                self.prune_manifest(table, manifest, index, &selection)?;
             } else {
                 self.over_manifest(manifest)?;
             }
@@ -72,18 +72,22 @@ impl Passes<'_> {
         Ok(())
     }
 
-    /// Counts the files of a manifest that was pruned as a whole. Its entries are read only where not all of them are live.
-    fn prune_manifest(&mut self, manifest: &ManifestRow, index: usize, selection: &Selection) -> Result<()> {
+    /// Counts the files of a manifest that was pruned as a whole. Its row tells what is live of it in the newest snapshot;
+    /// its entries are read only for an older one that not all of them are live in.
+    fn prune_manifest(
+        &mut self,
+        table: &TableRow,
+        manifest: &ManifestRow,
+        index: usize,
+        selection: &Selection,
+    ) -> Result<()> {
         let started = Instant::now();
         self.metrics.manifests_pruned += 1;
-        let all_live = manifest.removed_files == 0 && manifest.last_added_snapshot <= self.snapshot_id;
-        let sum = if all_live {
-            Sum {
-                files: manifest.files,
-                rows: manifest.known_rows,
-                bytes: manifest.size_bytes,
-                files_of_unknown_rows: manifest.files_of_unknown_rows,
-            }
+        // The removals that the row counts are those up to the newest snapshot.
+        let counted_in_snapshot = manifest.removed.files == 0 || self.snapshot_id == table.current_snapshot;
+        let sum = if counted_in_snapshot && manifest.last_added_snapshot <= self.snapshot_id {
+            let Totals { files, rows, files_of_unknown_rows, bytes } = manifest.live();
+            Sum { files, rows, bytes, files_of_unknown_rows }
         } else {
             let entries = self.tx.load_entry_block(manifest)?;
             let files = Files::of_entries(&entries, self.live_entries(manifest, &entries)?);
@@ -125,7 +129,7 @@ impl Passes<'_> {
 
     /// Which entries of a manifest are live in the snapshot.
     fn live_entries(&self, manifest: &ManifestRow, entries: &EntryBlock) -> Result<Mask> {
-        let removals: HashMap<i64, SnapshotId> = if manifest.removed_files == 0 {
+        let removals: HashMap<i64, SnapshotId> = if manifest.removed.files == 0 {
             HashMap::new()
         } else {
             let removals = self.tx.list_removals(manifest.manifest_id)?;
