@@ -64,17 +64,23 @@ CREATE TABLE snapshot (
 
 CREATE INDEX snapshot_by_time ON snapshot (table_id, committed_at_ms, snapshot_id);
 
--- An immutable group of entries. Only removed_files changes: it counts the removals, so it keys what is cached of them.
+-- An immutable group of entries. Only the sums of the removed ones change; removed_files counts the removals, so it keys
+-- what is cached of them. rows sums the files whose row count is known.
 CREATE TABLE manifest (
     manifest_id INTEGER PRIMARY KEY AUTOINCREMENT,
     table_id INTEGER NOT NULL REFERENCES lake_table ON DELETE CASCADE,
     files INTEGER NOT NULL,
-    known_rows INTEGER NOT NULL, -- sum over the files whose row count is known
+    rows INTEGER NOT NULL,
     files_of_unknown_rows INTEGER NOT NULL,
-    size_bytes INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
     first_added_snapshot INTEGER NOT NULL,
     last_added_snapshot INTEGER NOT NULL,
-    removed_files INTEGER NOT NULL
+    removed_files INTEGER NOT NULL,
+    removed_rows INTEGER NOT NULL,
+    removed_files_of_unknown_rows INTEGER NOT NULL,
+    removed_bytes INTEGER NOT NULL,
+    CHECK (removed_files <= files AND removed_rows <= rows AND removed_files_of_unknown_rows <= files_of_unknown_rows
+        AND removed_bytes <= bytes)
 ) STRICT;
 
 CREATE INDEX manifest_by_table ON manifest (table_id);

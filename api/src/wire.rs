@@ -15,6 +15,7 @@ mod problem;
 mod snapshot;
 mod statistics;
 mod table;
+mod unique_map;
 mod time;
 
 pub use commit::{CommitJson, CommittedJson, OperationJson};

@@ -105,6 +105,17 @@ pub(crate) fn reconcile(
     })
 }
 
+/// Whether a declaration is tighter than the footer on some side, so that only reading the column could decide.
+pub(crate) fn is_tighter(declared: &ColumnStatistics, footer: &ColumnStatistics) -> bool {
+    let inside = |declared: &Option<Bound>, footer: &Option<Bound>, inward: Ordering| match (declared, footer) {
+        (Some(declared), Some(footer)) if declared.precision != Precision::Estimate => {
+            declared.value.compare(&footer.value) == Some(inward)
+        }
+        _ => false,
+    };
+    inside(&declared.min, &footer.min, Ordering::Greater) || inside(&declared.max, &footer.max, Ordering::Less)
+}
+
 /// Whether a constant lies outside what is known of the column, or is null where no row is.
 pub(crate) fn refutes_constant(statistics: &ColumnStatistics, constant: Option<&Value>) -> bool {
     let Some(constant) = constant else {

@@ -146,6 +146,8 @@ impl From<prunus_manifest::Error> for Error {
             }
             // The table was dropped between two steps of a plan.
             Store::FileNotFound(file_id) => Self::NotFound { what: "file", name: file_id.to_string() },
+            // Only a page token names a schema.
+            Store::SchemaNotFound { .. } => Self::ForeignPageToken,
             Store::SchemaMoved { .. } => Self::SchemaMoved,
             Store::Conflict { current_snapshot, conflicts } => Self::Conflict { current_snapshot, conflicts },
             Store::RowSumsDiffer { added, removed } => Self::invalid(

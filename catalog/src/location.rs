@@ -128,6 +128,11 @@ impl Location {
         if self.store() == "file:///" { Self::of_file(&key) } else { self.with_key(&key) }
     }
 
+    /// The path in the file system, if it is there.
+    pub(crate) fn file_path(&self) -> Option<std::path::PathBuf> {
+        (self.store() == "file:///").then(|| std::path::Path::new("/").join(self.key()))
+    }
+
     /// The location of another key in the same store.
     pub(crate) fn with_key(&self, key: &str) -> Result<Self, LocationError> {
         Self::new(self.store().to_owned(), key)

@@ -163,7 +163,14 @@ impl Registration<'_> {
     ) -> BTreeMap<FieldId, FileColumn> {
         for (leaf, declared) in self.declarations(row_count) {
             let reconciled = match columns.remove(&leaf.id) {
-                Some(FileColumn::Present(footer)) => declared::reconcile(footer, declared, leaf.column_type),
+                Some(FileColumn::Present(footer)) => {
+                    if declared::is_tighter(&declared, &footer) {
+                        let message = "the declared bounds are tighter than the footer's, which stand: only reading could decide";
+                        let warning = Fault::of_path(self.path(), message);
+                        self.warnings.push(warning.in_column(column_ref::key(&leaf.path)));
+                    }
+                    declared::reconcile(footer, declared, leaf.column_type)
+                }
                 Some(FileColumn::Absent) => {
                     Err(vec![Fault { message: "the file does not hold the column".to_owned(), ..Fault::default() }])
                 }

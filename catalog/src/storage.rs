@@ -1,6 +1,7 @@
 //! Object stores: where data files are read from.
 
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -38,6 +39,9 @@ pub enum StorageError {
     /// There is nothing there.
     #[error("there is no such file")]
     NotFound,
+    /// What is there is a folder, a pipe or a device, or cannot be reached.
+    #[error("it is not a regular file")]
+    NotAFile,
     /// The store does not let us.
     #[error("the store refuses access")]
     Denied,
@@ -107,6 +111,7 @@ impl Storage {
 
     /// The metadata of a Parquet file: one request for its end, and a second only if its footer is longer than that.
     pub(crate) async fn read_footer(&self, location: &Location) -> Result<FooterBytes, StorageError> {
+        refuse_special_file(location).await?;
         let (store, path) = self.open(location)?;
         let (object, suffix) = read_suffix(&*store, &path, location).await?;
         let range = collect::footer_range(&suffix, object.size_bytes)?;
@@ -123,11 +128,25 @@ impl Storage {
         if let Some(store) = stores.get(location.store()) {
             return Ok((Arc::clone(store), path));
         }
-        let options = self.options.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let plain_http = (url.scheme() == "http").then_some(("allow_http", "true"));
+        let options = self.options.iter().map(|(key, value)| (key.as_str(), value.as_str())).chain(plain_http);
         let (store, _) = parse_url_opts(&url, options).map_err(StorageError::Unusable)?;
         let store: Arc<dyn ObjectStore> = Arc::from(store);
         stores.insert(location.store().to_owned(), Arc::clone(&store));
         Ok((store, path))
+    }
+}
+
+/// Refuses what is in the file system and no file: a pipe would never answer.
+async fn refuse_special_file(location: &Location) -> Result<(), StorageError> {
+    let Some(path) = location.file_path() else { return Ok(()) };
+    let metadata = tokio::task::spawn_blocking(move || std::fs::metadata(path)).await;
+    match metadata {
+        Ok(Ok(metadata)) if metadata.is_file() => Ok(()),
+        Ok(Ok(_)) => Err(StorageError::NotAFile),
+        Ok(Err(error)) if error.kind() == ErrorKind::NotFound => Err(StorageError::NotFound),
+        Ok(Err(error)) if error.kind() == ErrorKind::PermissionDenied => Err(StorageError::Denied),
+        Ok(Err(_)) | Err(_) => Err(StorageError::NotAFile),
     }
 }
 

@@ -8,8 +8,7 @@ use crate::column_zones::ColumnZones;
 use crate::entry_block::EntryBlock;
 use crate::error::FormatError;
 use crate::schema::SchemaColumn;
-use crate::snapshot::Totals;
-use crate::{FileId, SnapshotId, checked, column_block, column_detail};
+use crate::{FileId, SnapshotId, Totals, checked, column_block, column_detail};
 
 /// A file that is to be put into a manifest.
 #[derive(Debug)]
@@ -28,7 +27,7 @@ pub(crate) struct BuiltManifest {
     pub(crate) totals: Totals,
     pub(crate) first_added_snapshot: SnapshotId,
     pub(crate) last_added_snapshot: SnapshotId,
-    pub(crate) removed_files: u64,
+    pub(crate) removed: Totals,
     pub(crate) entry_block: Vec<u8>,
     pub(crate) columns: Vec<BuiltColumn>,
 }
@@ -55,10 +54,13 @@ pub(crate) fn sort(entries: &mut [Entry], columns: &[SchemaColumn], cluster_by: 
 /// Builds a manifest of these entries, in their order. `None` if there are none, or if their sizes or rows add up to more
 /// than a table's can.
 pub(crate) fn build(entries: &[Entry], columns: &[SchemaColumn]) -> Result<Option<BuiltManifest>, FormatError> {
-    let totals =
-        entries.iter().try_fold(Totals::default(), |totals, entry| totals.with(entry.size_bytes, entry.row_count));
+    let plus = |totals: Totals, entry: &Entry| totals.with(entry.size_bytes, entry.row_count);
+    let totals = entries.iter().try_fold(Totals::default(), plus);
+    let removed = entries.iter().filter(|entry| entry.is_removed).try_fold(Totals::default(), plus);
     let added = || entries.iter().map(|entry| entry.added_snapshot);
-    let (Some(totals), Some(first), Some(last)) = (totals, added().min(), added().max()) else { return Ok(None) };
+    let (Some(totals), Some(removed), Some(first), Some(last)) = (totals, removed, added().min(), added().max()) else {
+        return Ok(None);
+    };
     let identities =
         entries.iter().map(|entry| (entry.file_id, entry.row_count, entry.size_bytes, entry.added_snapshot));
     let mut built = Vec::with_capacity(columns.len());
@@ -70,7 +72,7 @@ pub(crate) fn build(entries: &[Entry], columns: &[SchemaColumn]) -> Result<Optio
         totals,
         first_added_snapshot: first,
         last_added_snapshot: last,
-        removed_files: entries.iter().filter(|entry| entry.is_removed).count() as u64,
+        removed,
         entry_block: EntryBlock::new(identities).encode()?,
         columns: built,
     }))

@@ -9,9 +9,9 @@ use crate::conflict::{self, KnownFile};
 use crate::data_file::{self, Partition};
 use crate::ids::Unsigned;
 use crate::leaf_set::{FileLeaf, LeafSetWriter};
-use crate::snapshot::{Operation, SnapshotRow, Totals};
+use crate::snapshot::{Operation, SnapshotRow};
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use crate::{Error, ManifestId, Result, SchemaId, SnapshotId, TableId, tail};
+use crate::{Error, ManifestId, Result, SchemaId, SnapshotId, TableId, Totals, tail};
 
 /// A data file to be added.
 #[derive(Clone, Debug)]
@@ -106,7 +106,8 @@ const REMOVE_FILE: &str = "
 
 const COUNT_REMOVALS: &str = "
     UPDATE manifest
-    SET removed_files = removed_files + ?2
+    SET removed_files = removed_files + ?2, removed_rows = removed_rows + ?3,
+        removed_files_of_unknown_rows = removed_files_of_unknown_rows + ?4, removed_bytes = removed_bytes + ?5
     WHERE manifest_id = ?1";
 
 impl WriteTransaction<'_> {
@@ -128,7 +129,7 @@ impl WriteTransaction<'_> {
         let snapshot = self.next_snapshot(commit, &removed, &head)?;
         self.insert_snapshot(table_id, &snapshot)?;
         self.insert_files(commit, snapshot.snapshot_id)?;
-        self.remove_files(&removed, snapshot.snapshot_id)?;
+        self.remove_files(table_id, &removed, snapshot.snapshot_id)?;
         let tail_files = head.tail_files + snapshot.added_files;
         self.execute(UPDATE_HEAD, params![table_id, snapshot.snapshot_id, Unsigned(tail_files)])?;
         self.note_tail(table_id, tail_files);
@@ -204,16 +205,24 @@ impl WriteTransaction<'_> {
         Ok(())
     }
 
-    fn remove_files(&self, removed: &[KnownFile], snapshot_id: SnapshotId) -> Result<()> {
-        let mut by_manifest: BTreeMap<ManifestId, u64> = BTreeMap::new();
+    fn remove_files(&self, table_id: TableId, removed: &[KnownFile], snapshot_id: SnapshotId) -> Result<()> {
+        let mut by_manifest: BTreeMap<ManifestId, Totals> = BTreeMap::new();
         for file in removed {
             self.execute(REMOVE_FILE, params![file.file_id, snapshot_id])?;
             if let Some(manifest_id) = file.manifest_id {
-                *by_manifest.entry(manifest_id).or_default() += 1;
+                let totals = by_manifest.entry(manifest_id).or_default();
+                *totals = totals.with(file.size_bytes, file.row_count).ok_or(Error::TotalsOverflow(table_id))?;
             }
         }
-        for (manifest_id, count) in by_manifest {
-            self.execute(COUNT_REMOVALS, params![manifest_id, Unsigned(count)])?;
+        for (manifest_id, removed) in by_manifest {
+            let values = params![
+                manifest_id,
+                Unsigned(removed.files),
+                Unsigned(removed.rows),
+                Unsigned(removed.files_of_unknown_rows),
+                Unsigned(removed.bytes),
+            ];
+            self.execute(COUNT_REMOVALS, values)?;
         }
         Ok(())
     }

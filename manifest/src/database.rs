@@ -23,7 +23,11 @@ pub(crate) fn open_writer(path: &Path) -> Result<Connection> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     let found = migrate::identify(&connection, path)?;
     // The mode of a database that is not ours is never changed: the file was looked at first.
-    connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))?;
+    let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+    // SQLite answers with the mode that it stays in, which is no error of its own.
+    if !mode.eq_ignore_ascii_case("wal") {
+        return Err(Error::NoWriteAheadLog { path: path.to_owned(), mode });
+    }
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     configure(&connection)?;
@@ -36,4 +40,26 @@ pub(crate) fn configure(connection: &Connection) -> Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(MAX_PREPARED_STATEMENTS);
     connection.pragma_update(None, "cache_size", PAGE_CACHE_KIB).map_err(Error::Sqlite)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_that_keeps_no_log_is_refused() {
+        let answer = open_writer(Path::new(":memory:"));
+        assert!(matches!(answer, Err(Error::NoWriteAheadLog { mode, .. }) if mode == "memory"));
+    }
+
+    /// As on a file system without shared memory.
+    #[cfg(unix)]
+    #[test]
+    fn a_place_that_takes_no_log_is_refused_and_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        let answer = open_writer(Path::new(&format!("file:{}?vfs=unix-dotfile", path.display())));
+        assert!(matches!(answer, Err(Error::NoWriteAheadLog { mode, .. }) if mode == "delete"));
+        assert_eq!(std::fs::read(&path).unwrap(), b"");
+    }
 }

@@ -50,12 +50,29 @@ pub enum Error {
         /// The newest version that this program knows.
         supported: i64,
     },
+    /// The database cannot have a write-ahead log, without which readers would stop the writer: the file system may lack
+    /// shared memory, or another program holds the file.
+    #[error("{} cannot have a write-ahead log; its journal mode stays `{mode}`", path.display())]
+    NoWriteAheadLog {
+        /// The database.
+        path: PathBuf,
+        /// The mode that it stays in, in SQLite's words.
+        mode: String,
+    },
     /// SQLite failed.
     #[error("the database failed")]
     Sqlite(#[from] rusqlite::Error),
     /// The transaction that this job shared could not be made durable: nothing of it happened.
     #[error("the transaction was not committed")]
     NotCommitted(#[source] Arc<rusqlite::Error>),
+    /// A tail that is due was not sealed. It stays as it is and plans right, only slower.
+    #[error("the tail of table {table_id} was not sealed")]
+    NotSealed {
+        /// The table.
+        table_id: TableId,
+        /// Why.
+        source: Arc<Error>,
+    },
     /// The job panicked: nothing of it happened.
     #[error("the job panicked")]
     JobPanicked,

@@ -11,40 +11,39 @@ use crate::error::{BlockName, FormatError};
 use crate::ids::Unsigned;
 use crate::schema::SchemaColumn;
 use crate::transaction::ReadTransaction;
-use crate::{Error, FileId, ManifestId, Result, SnapshotId, TableId, checked, column_block};
+use crate::{Error, FileId, ManifestId, Result, SnapshotId, TableId, Totals, checked, column_block};
 
-/// A manifest as it is stored. All but `removed_files` never changes.
+/// A manifest as it is stored. All but `removed` never changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManifestRow {
     /// Its id.
     pub manifest_id: ManifestId,
     /// Its table.
     pub table_id: TableId,
-    /// How many entries it has, removed ones counted.
-    pub files: u64,
-    /// The rows of those whose row count is known.
-    pub known_rows: u64,
-    /// How many have no known row count.
-    pub files_of_unknown_rows: u64,
-    /// The bytes of all.
-    pub size_bytes: u64,
+    /// All its entries, removed ones counted.
+    pub totals: Totals,
     /// The snapshot that its first file is live from: in an older one none of them is.
     pub first_added_snapshot: SnapshotId,
     /// The snapshot that its last file is live from.
     pub last_added_snapshot: SnapshotId,
-    /// How many of its files are not live any more in the newest snapshot. It only grows, so together with the id it keys what
-    /// is cached of the removals.
-    pub removed_files: u64,
+    /// Those of its entries that are not live any more in the newest snapshot. Their number only grows, so together with the
+    /// id it keys what is cached of the removals.
+    pub removed: Totals,
 }
 
 impl ManifestRow {
     /// How many rows all its files have; unknown as soon as one of them is.
     pub fn row_count(&self) -> Option<u64> {
-        (self.files_of_unknown_rows == 0).then_some(self.known_rows)
+        (self.totals.files_of_unknown_rows == 0).then_some(self.totals.rows)
+    }
+
+    /// Those of its entries that are live in the newest snapshot.
+    pub fn live(&self) -> Totals {
+        self.totals.minus(self.removed)
     }
 
     fn len(&self) -> usize {
-        usize::try_from(self.files).unwrap_or(usize::MAX)
+        usize::try_from(self.totals.files).unwrap_or(usize::MAX)
     }
 
     pub(crate) fn damaged<E: Into<FormatError>>(&self, block: BlockName) -> impl FnOnce(E) -> Error {
@@ -67,15 +66,15 @@ pub struct Removal {
 }
 
 const LIST_MANIFESTS: &str = "
-    SELECT manifest_id, table_id, files, known_rows, files_of_unknown_rows, size_bytes, first_added_snapshot,
-        last_added_snapshot, removed_files
+    SELECT manifest_id, table_id, files, rows, files_of_unknown_rows, bytes, first_added_snapshot, last_added_snapshot,
+        removed_files, removed_rows, removed_files_of_unknown_rows, removed_bytes
     FROM manifest INDEXED BY manifest_by_table
     WHERE table_id = ?1
     ORDER BY manifest_id";
 
 const SELECT_MANIFEST: &str = "
-    SELECT manifest_id, table_id, files, known_rows, files_of_unknown_rows, size_bytes, first_added_snapshot,
-        last_added_snapshot, removed_files
+    SELECT manifest_id, table_id, files, rows, files_of_unknown_rows, bytes, first_added_snapshot, last_added_snapshot,
+        removed_files, removed_rows, removed_files_of_unknown_rows, removed_bytes
     FROM manifest
     WHERE manifest_id = ?1";
 
@@ -157,7 +156,7 @@ impl ReadTransaction<'_> {
     }
 
     /// The files of a manifest that are not live any more in the newest snapshot, ascending by id. In a snapshot before its
-    /// `removed_snapshot` a file still is. [`ManifestRow::removed_files`] says whether there is any.
+    /// `removed_snapshot` a file still is. [`ManifestRow::removed`] says whether there is any.
     ///
     /// # Errors
     /// [`Error::Sqlite`].
@@ -200,13 +199,20 @@ fn manifest_row(row: &Row<'_>) -> Result<ManifestRow> {
     Ok(ManifestRow {
         manifest_id: row.get(0)?,
         table_id: row.get(1)?,
-        files: row.get::<_, Unsigned>(2)?.0,
-        known_rows: row.get::<_, Unsigned>(3)?.0,
-        files_of_unknown_rows: row.get::<_, Unsigned>(4)?.0,
-        size_bytes: row.get::<_, Unsigned>(5)?.0,
+        totals: Totals {
+            files: row.get::<_, Unsigned>(2)?.0,
+            rows: row.get::<_, Unsigned>(3)?.0,
+            files_of_unknown_rows: row.get::<_, Unsigned>(4)?.0,
+            bytes: row.get::<_, Unsigned>(5)?.0,
+        },
         first_added_snapshot: row.get(6)?,
         last_added_snapshot: row.get(7)?,
-        removed_files: row.get::<_, Unsigned>(8)?.0,
+        removed: Totals {
+            files: row.get::<_, Unsigned>(8)?.0,
+            rows: row.get::<_, Unsigned>(9)?.0,
+            files_of_unknown_rows: row.get::<_, Unsigned>(10)?.0,
+            bytes: row.get::<_, Unsigned>(11)?.0,
+        },
     })
 }
 

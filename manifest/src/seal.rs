@@ -23,9 +23,9 @@ const SHORTEN_TAIL: &str = "
     WHERE table_id = ?1";
 
 const INSERT_MANIFEST: &str = "
-    INSERT INTO manifest (table_id, files, known_rows, files_of_unknown_rows, size_bytes, first_added_snapshot,
-        last_added_snapshot, removed_files)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    INSERT INTO manifest (table_id, files, rows, files_of_unknown_rows, bytes, first_added_snapshot, last_added_snapshot,
+        removed_files, removed_rows, removed_files_of_unknown_rows, removed_bytes)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 
 const INSERT_ENTRY_BLOCK: &str = "
     INSERT INTO entry_block (manifest_id, block)
@@ -104,7 +104,10 @@ fn insert_manifest(transaction: &WriteTransaction<'_>, table_id: TableId, built:
         Unsigned(built.totals.bytes),
         built.first_added_snapshot,
         built.last_added_snapshot,
-        Unsigned(built.removed_files),
+        Unsigned(built.removed.files),
+        Unsigned(built.removed.rows),
+        Unsigned(built.removed.files_of_unknown_rows),
+        Unsigned(built.removed.bytes),
     ];
     let manifest_id = ManifestId(transaction.insert(INSERT_MANIFEST, values)?);
     transaction.execute(INSERT_ENTRY_BLOCK, params![manifest_id, built.entry_block])?;

@@ -9,7 +9,7 @@ use rusqlite::{Row, params};
 use crate::error::FormatError;
 use crate::ids::Unsigned;
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use crate::{Error, Result, SchemaId, SnapshotId, TableId, json};
+use crate::{Error, Result, SchemaId, SnapshotId, TableId, Totals, json};
 
 /// What a commit means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,45 +51,6 @@ impl FromStr for Operation {
             .into_iter()
             .find(|operation| operation.name() == name)
             .ok_or_else(|| FormatError::UnknownOperation(name.to_owned()))
-    }
-}
-
-/// How many files are live in a snapshot, and what they hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Live files.
-    pub files: u64,
-    /// The rows of those whose row count is known.
-    pub rows: u64,
-    /// How many have no known row count.
-    pub files_of_unknown_rows: u64,
-    /// The bytes of all.
-    pub bytes: u64,
-}
-
-impl Totals {
-    /// The largest sum that a row can hold.
-    const MAX_SUM: u64 = i64::MAX.cast_unsigned();
-
-    /// With one file more; `None` if a sum grows too large.
-    pub(crate) fn with(self, size_bytes: u64, row_count: Option<u64>) -> Option<Self> {
-        let sum = |a: u64, b: u64| a.checked_add(b).filter(|sum| *sum <= Self::MAX_SUM);
-        Some(Self {
-            files: sum(self.files, 1)?,
-            rows: sum(self.rows, row_count.unwrap_or(0))?,
-            files_of_unknown_rows: sum(self.files_of_unknown_rows, row_count.is_none().into())?,
-            bytes: sum(self.bytes, size_bytes)?,
-        })
-    }
-
-    /// Without one of its files; `None` if it cannot have been one.
-    pub(crate) fn without(self, size_bytes: u64, row_count: Option<u64>) -> Option<Self> {
-        Some(Self {
-            files: self.files.checked_sub(1)?,
-            rows: self.rows.checked_sub(row_count.unwrap_or(0))?,
-            files_of_unknown_rows: self.files_of_unknown_rows.checked_sub(row_count.is_none().into())?,
-            bytes: self.bytes.checked_sub(size_bytes)?,
-        })
     }
 }
 

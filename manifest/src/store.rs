@@ -33,6 +33,16 @@ impl Default for StoreOptions {
     }
 }
 
+impl StoreOptions {
+    fn target_files(&self) -> u64 {
+        self.manifest_target_files.clamp(1, MAX_MANIFEST_FILES).into()
+    }
+
+    fn readers(&self) -> usize {
+        self.readers_max.clamp(1, MAX_READERS)
+    }
+}
+
 /// An open store. Share it behind an `Arc`; every method blocks, so call none from async code.
 ///
 /// ```
@@ -59,8 +69,8 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Locked`] if another process has it open; [`Error::NotADatabase`], [`Error::ForeignDatabase`] or
-    /// [`Error::NewerDatabase`] if the file is none of this version's; [`Error::Sqlite`] or [`Error::LockFile`] if it
-    /// cannot be used.
+    /// [`Error::NewerDatabase`] if the file is none of this version's; [`Error::NoWriteAheadLog`], [`Error::Sqlite`] or
+    /// [`Error::LockFile`] if it cannot be used.
     pub fn open(path: &Path) -> Result<Self> {
         Self::open_with(path, &StoreOptions::default())
     }
@@ -72,9 +82,8 @@ impl Store {
     pub fn open_with(path: &Path, options: &StoreOptions) -> Result<Self> {
         let lock = StoreLock::acquire(path)?;
         let connection = database::open_writer(path)?;
-        let target_files = options.manifest_target_files.clamp(1, MAX_MANIFEST_FILES);
-        let writer = Writer::start(connection, target_files.into())?;
-        Ok(Self { readers: Readers::new(path, options.readers_max.clamp(1, MAX_READERS)), writer, _lock: lock })
+        let writer = Writer::start(connection, options.target_files())?;
+        Ok(Self { readers: Readers::new(path, options.readers()), writer, _lock: lock })
     }
 
     /// Runs `job` on the writer's thread and returns when what it did is durable. Jobs that wait at the same time share
@@ -101,12 +110,35 @@ impl Store {
         self.readers.read(job)
     }
 
-    /// Returns when every tail that was due when this was called is sealed. Sealing goes on without it; this is for
-    /// those who want to see the outcome.
+    /// Returns when every tail that was due when this was called is sealed; one that could not be sealed before is tried
+    /// again. Sealing goes on without it; this is for those who want to see the outcome.
     ///
     /// # Errors
-    /// [`Error::Closed`].
+    /// [`Error::NotSealed`] with one of the tails that could not be sealed, once all were tried; [`Error::Closed`].
     pub fn wait_for_sealing(&self) -> Result<()> {
         self.writer.wait_for_sealing()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_target_is_held_to_its_limits() {
+        let limit = MAX_MANIFEST_FILES;
+        for (asked, taken) in [(0, 1), (1, 1), (limit, limit), (limit + 1, limit), (u32::MAX, limit)] {
+            let options = StoreOptions { manifest_target_files: asked, ..StoreOptions::default() };
+            assert_eq!(options.target_files(), u64::from(taken), "{asked}");
+        }
+    }
+
+    #[test]
+    fn the_readers_are_held_to_their_limits() {
+        let limit = MAX_READERS;
+        for (asked, taken) in [(0, 1), (1, 1), (limit, limit), (limit + 1, limit), (usize::MAX, limit)] {
+            let options = StoreOptions { readers_max: asked, ..StoreOptions::default() };
+            assert_eq!(options.readers(), taken, "{asked}");
+        }
     }
 }

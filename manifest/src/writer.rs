@@ -3,7 +3,7 @@
 //! It takes all that waits into one immediate transaction, a savepoint for each job, commits once and only then answers.
 //! Between transactions it seals tails that are full, one step at a time, so that no commit waits long.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -36,8 +36,8 @@ type Job = Box<dyn FnOnce(Result<&WriteTransaction<'_>>) -> (Outcome, Reply) + S
 
 enum Message {
     Job(Job),
-    /// Answered when nothing is left to seal.
-    Idle(SyncSender<()>),
+    /// Answered when nothing is left to seal that can be sealed.
+    Idle(SyncSender<Result<()>>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Writer {
     pub(crate) fn start(connection: Connection, target_files: u64) -> Result<Self> {
         let (sender, receiver) = sync_channel(MAX_QUEUED_JOBS);
         let full_tails = seal::full_tails(&connection, target_files)?;
-        let state = Thread { connection, target_files, full_tails, waiting: Vec::new() };
+        let state = Thread { connection, target_files, full_tails, unsealed: BTreeMap::new(), waiting: Vec::new() };
         let thread = std::thread::Builder::new()
             .name("prunus-writer".to_owned())
             .spawn(move || state.run(&receiver))
@@ -72,35 +72,48 @@ impl Writer {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let (sender, receiver) = sync_channel::<Result<T, E>>(1);
-        let job: Job = Box::new(move |transaction| {
-            let answer = transaction.map_err(E::from).and_then(job);
-            let outcome = if answer.is_ok() { Outcome::Done } else { Outcome::Refused };
-            let reply: Reply = Box::new(move |failure| {
-                let answer = match (answer, failure) {
-                    (Ok(_), Some(failure)) => Err(failure.into()),
-                    (answer, _) => answer,
-                };
-                // A caller that has gone away does not want its answer.
-                drop(sender.send(answer));
-            });
-            (outcome, reply)
-        });
-        self.send(Message::Job(job))?;
-        // The job took the sender with it: if no answer comes, it was dropped while a panic unwound.
-        receiver.recv().unwrap_or_else(|_| Err(Error::JobPanicked.into()))
+        let (message, answer) = message_of(job);
+        self.send(message)?;
+        answer.recv().unwrap_or_else(|_| Err(Error::Closed.into()))
     }
 
     pub(crate) fn wait_for_sealing(&self) -> Result<()> {
         let (sender, receiver) = sync_channel(1);
         self.send(Message::Idle(sender))?;
-        receiver.recv().map_err(|_| Error::Closed)
+        receiver.recv().unwrap_or(Err(Error::Closed))
     }
 
     fn send(&self, message: Message) -> Result<()> {
         let queue = self.queue.as_ref().ok_or(Error::Closed)?;
         queue.send(message).map_err(|_| Error::Closed)
     }
+}
+
+/// A job as the thread takes it, and where its answer will come.
+fn message_of<T, E>(
+    job: impl FnOnce(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static,
+) -> (Message, Receiver<Result<T, E>>)
+where
+    T: Send + 'static,
+    E: From<Error> + Send + 'static,
+{
+    let (sender, receiver) = sync_channel::<Result<T, E>>(1);
+    let job: Job = Box::new(move |transaction| {
+        let answer = transaction.map_err(E::from).and_then(|transaction| {
+            // Whatever state a panic leaves behind is the savepoint's, and that is rolled back.
+            let ran = catch_unwind(AssertUnwindSafe(|| job(transaction)));
+            ran.unwrap_or_else(|_| Err(Error::JobPanicked.into()))
+        });
+        let outcome = if answer.is_ok() { Outcome::Done } else { Outcome::Refused };
+        let reply: Reply = Box::new(move |failure| {
+            // A refusal falls with the transaction, too: what the job saw may have been a neighbour's work.
+            let answer = failure.map_or(answer, |failure| Err(failure.into()));
+            // A caller that has gone away does not want its answer.
+            drop(sender.send(answer));
+        });
+        (outcome, reply)
+    });
+    (Message::Job(job), receiver)
 }
 
 impl Drop for Writer {
@@ -118,18 +131,18 @@ impl Drop for Writer {
 struct Thread {
     connection: Connection,
     target_files: u64,
+    /// The tables with tails to be sealed now.
     full_tails: BTreeSet<TableId>,
-    waiting: Vec<SyncSender<()>>,
+    /// The tables with tails that could not be sealed, and why. They are tried again when there is a reason to.
+    unsealed: BTreeMap<TableId, Arc<Error>>,
+    waiting: Vec<SyncSender<Result<()>>>,
 }
 
 impl Thread {
     fn run(mut self, queue: &Receiver<Message>) {
         loop {
             if self.full_tails.is_empty() {
-                for waiting in self.waiting.drain(..) {
-                    // Who has stopped waiting needs no answer.
-                    waiting.send(()).ok();
-                }
+                self.answer_waiting();
                 // Nothing to do: sleep until there is, or until the store is closed.
                 let Ok(first) = queue.recv() else { return };
                 self.take(first, queue);
@@ -145,6 +158,17 @@ impl Thread {
         }
     }
 
+    fn answer_waiting(&mut self) {
+        let failure = self.unsealed.first_key_value();
+        for waiting in self.waiting.drain(..) {
+            let answer = failure.map_or(Ok(()), |(table_id, error)| {
+                Err(Error::NotSealed { table_id: *table_id, source: Arc::clone(error) })
+            });
+            // Who has stopped waiting needs no answer.
+            waiting.send(answer).ok();
+        }
+    }
+
     /// Runs the first message and those that wait behind it.
     fn take(&mut self, first: Message, queue: &Receiver<Message>) {
         let mut jobs = Vec::new();
@@ -152,7 +176,10 @@ impl Thread {
         while let Some(message) = next {
             match message {
                 Message::Job(job) => jobs.push(job),
-                Message::Idle(sender) => self.waiting.push(sender),
+                Message::Idle(sender) => {
+                    self.waiting.push(sender);
+                    self.full_tails.extend(self.unsealed.keys());
+                }
             }
             next = if jobs.len() < MAX_BATCH_JOBS { queue.try_recv().ok() } else { None };
         }
@@ -202,13 +229,12 @@ impl Thread {
             // Made before the job is taken, so that a job without one is still there to be answered.
             self.connection.execute_batch(SAVEPOINT)?;
             let Some(job) = jobs.next() else { break };
-            // Whatever state a panic leaves behind is the savepoint's, and that is rolled back.
-            let ran = catch_unwind(AssertUnwindSafe(|| job(Ok(transaction))));
-            let end = match &ran {
-                Ok((Outcome::Done, _)) => RELEASE,
-                Ok((Outcome::Refused, _)) | Err(_) => ROLLBACK_JOB,
+            let (outcome, reply) = job(Ok(transaction));
+            replies.push(reply);
+            let end = match outcome {
+                Outcome::Done => RELEASE,
+                Outcome::Refused => ROLLBACK_JOB,
             };
-            replies.extend(ran.ok().map(|(_, reply)| reply));
             // On a full disk and the like SQLite rolls everything back by itself; then there is no savepoint to end, and
             // the error says so.
             self.connection.execute_batch(end)?;
@@ -218,19 +244,20 @@ impl Thread {
 
     fn seal_one(&mut self) {
         let Some(table_id) = self.full_tails.pop_first() else { return };
-        match catch_unwind(AssertUnwindSafe(|| self.seal(table_id))) {
-            Ok(Ok(tail_files)) if tail_files >= self.target_files => {
-                self.full_tails.insert(table_id);
+        let sealed = catch_unwind(AssertUnwindSafe(|| self.seal(table_id))).unwrap_or(Err(Error::JobPanicked));
+        match sealed {
+            Ok(tail_files) => {
+                self.unsealed.remove(&table_id);
+                if tail_files >= self.target_files {
+                    self.full_tails.insert(table_id);
+                }
             }
-            Ok(Ok(_)) => {}
-            // The tail stays as it is and plans right, only slower; the next commit to the table tries again.
-            Ok(Err(error)) => {
+            // The tail stays as it is and plans right, only slower; the next commit to the table tries again, and so does
+            // whoever waits.
+            Err(error) => {
                 tracing::error!(%table_id, error = &error as &dyn std::error::Error, "a tail was not sealed");
                 roll_back(&self.connection);
-            }
-            Err(_) => {
-                tracing::error!(%table_id, "sealing a tail panicked");
-                roll_back(&self.connection);
+                self.unsealed.insert(table_id, Arc::new(error));
             }
         }
     }
@@ -254,119 +281,161 @@ fn roll_back(connection: &Connection) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use std::sync::mpsc::channel;
 
     use super::*;
-    use crate::{Store, StoreOptions};
+    use crate::database;
 
-    fn open(folder: &tempfile::TempDir) -> Arc<Store> {
-        Arc::new(Store::open_with(&folder.path().join("store.db"), &StoreOptions::default()).unwrap())
+    /// A writer of a new store, held by a job: what is sent waits until it is let go.
+    struct Held {
+        // Dropped before the writer, so that the holder ends and a test that fails does not hang.
+        release: std::sync::mpsc::Sender<()>,
+        writer: Writer,
+        _folder: tempfile::TempDir,
     }
 
-    fn create(tx: &WriteTransaction<'_>, name: &str) -> Result<()> {
-        tx.create_namespace(name, &std::collections::BTreeMap::new(), 0).map(drop)
-    }
+    impl Held {
+        fn start() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let connection = database::open_writer(&folder.path().join("store.db")).unwrap();
+            let writer = Writer::start(connection, 4096).unwrap();
+            let (started, has_started) = channel();
+            let (release, released) = channel::<()>();
+            let (holder, _) = message_of(move |_| {
+                started.send(()).unwrap();
+                released.recv().unwrap();
+                Ok::<_, Error>(())
+            });
+            writer.send(holder).unwrap();
+            // From here on the holder's transaction takes no further job.
+            has_started.recv().unwrap();
+            Self { release, writer, _folder: folder }
+        }
 
-    fn names(store: &Store) -> Vec<String> {
-        let names = store.read(|tx| tx.list_namespaces("", 100)).unwrap();
-        names.into_iter().map(|namespace| namespace.name).collect()
+        /// Queues a job; `None` if the queue is full.
+        fn queue(&self, job: Work) -> Option<Receiver<Result<()>>> {
+            let (message, answer) = message_of(job);
+            self.writer.queue.as_ref().unwrap().try_send(message).ok().map(|()| answer)
+        }
+
+        /// Lets the writer go on. Says what is durable in the end, by name.
+        fn release(&self, answers: impl IntoIterator<Item = Receiver<Result<()>>>) -> (Vec<Result<()>>, Vec<String>) {
+            self.release.send(()).unwrap();
+            let answers = answers.into_iter().map(|answer| answer.recv().unwrap()).collect();
+            let names = self.writer.write(|tx| tx.list_namespaces("", u32::MAX)).unwrap();
+            (answers, names.into_iter().map(|namespace| namespace.name).collect())
+        }
     }
 
     type Work = fn(&WriteTransaction<'_>) -> Result<()>;
 
-    /// Runs the jobs in one transaction: they wait behind a job that holds the writer until all are queued.
-    fn run_together(store: &Arc<Store>, jobs: Vec<Work>) -> Vec<Result<()>> {
-        let (started, has_started) = mpsc::channel();
-        let (release, released) = mpsc::channel::<()>();
-        let holder = Arc::clone(store);
-        let held = std::thread::spawn(move || {
-            holder.write(move |_| {
-                started.send(()).unwrap();
-                released.recv().unwrap();
-                Ok::<_, Error>(())
-            })
-        });
-        has_started.recv().unwrap();
-        let spawn = |job: Work| {
-            let store = Arc::clone(store);
-            let thread = std::thread::spawn(move || store.write(job));
-            // Queued in this order; how long that takes decides only whether they share the transaction.
-            std::thread::sleep(std::time::Duration::from_millis(50));
-            thread
-        };
-        let threads: Vec<_> = jobs.into_iter().map(spawn).collect();
-        release.send(()).unwrap();
-        held.join().unwrap().unwrap();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    /// Runs the jobs, which all wait when the first of them is taken.
+    fn run_together(jobs: Vec<Work>) -> (Vec<Result<()>>, Vec<String>) {
+        let held = Held::start();
+        let answers: Vec<_> = jobs.into_iter().map(|job| held.queue(job).unwrap()).collect();
+        held.release(answers)
     }
+
+    fn create(tx: &WriteTransaction<'_>, name: &str) -> Result<()> {
+        tx.create_namespace(name, &BTreeMap::new(), 0).map(drop)
+    }
+
+    /// Loses the transaction at once, as SQLite does on a full disk.
+    const LOSE: Work = |tx| Ok(tx.connection().execute_batch(ROLLBACK)?);
+
+    /// Loses the transaction when it is to be made durable.
+    const LOSE_AT_COMMIT: Work = |tx| {
+        let orphan = "PRAGMA defer_foreign_keys = ON; INSERT INTO tail_statistics VALUES (77, x'00')";
+        Ok(tx.connection().execute_batch(orphan)?)
+    };
 
     #[test]
     fn a_refused_job_leaves_its_neighbours_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = open(&folder);
-        let answers = run_together(
-            &store,
-            vec![|tx| create(tx, "first"), |tx| create(tx, "refused").and_then(|()| create(tx, "first")), |tx| {
-                create(tx, "last")
-            }],
-        );
+        let (answers, names) = run_together(vec![
+            |tx| create(tx, "first"),
+            |tx| create(tx, "refused").and_then(|()| create(tx, "first")),
+            |tx| create(tx, "last"),
+        ]);
         assert!(matches!(answers.as_slice(), [Ok(()), Err(Error::NamespaceExists(_)), Ok(())]));
-        assert_eq!(names(&store), ["first", "last"]);
+        assert_eq!(names, ["first", "last"]);
     }
 
     #[test]
     fn a_panicking_job_leaves_its_neighbours_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = open(&folder);
-        let answers = run_together(
-            &store,
-            vec![
-                |tx| create(tx, "first"),
-                |tx| {
-                    create(tx, "panicked")?;
-                    panic!("on purpose")
-                },
-                |tx| create(tx, "last"),
-            ],
-        );
+        let (answers, names) = run_together(vec![
+            |tx| create(tx, "first"),
+            |tx| {
+                create(tx, "panicked")?;
+                panic!("on purpose")
+            },
+            |tx| create(tx, "last"),
+        ]);
         assert!(matches!(answers.as_slice(), [Ok(()), Err(Error::JobPanicked), Ok(())]));
-        assert_eq!(names(&store), ["first", "last"]);
+        assert_eq!(names, ["first", "last"]);
+    }
+
+    fn check_lost(jobs: Vec<Work>) {
+        let (answers, names) = run_together(jobs);
+        assert!(answers.iter().all(|answer| matches!(answer, Err(Error::NotCommitted(_)))), "{answers:?}");
+        assert_eq!(names, Vec::<String>::new());
     }
 
     #[test]
     fn a_lost_transaction_is_told_to_every_job_of_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = open(&folder);
-        let answers = run_together(
-            &store,
-            vec![|tx| create(tx, "before"), |tx| Ok(tx.connection().execute_batch(ROLLBACK)?), |tx| {
-                create(tx, "after")
-            }],
-        );
-        assert!(answers.iter().all(|answer| matches!(answer, Err(Error::NotCommitted(_)))), "{answers:?}");
-        assert_eq!(names(&store), Vec::<String>::new());
+        check_lost(vec![|tx| create(tx, "before"), LOSE, |tx| create(tx, "after")]);
+        check_lost(vec![|tx| create(tx, "before"), LOSE_AT_COMMIT, |tx| create(tx, "after")]);
+    }
+
+    #[test]
+    fn a_refusal_falls_with_the_neighbour_that_it_rests_on() {
+        check_lost(vec![|tx| create(tx, "same"), |tx| create(tx, "same"), LOSE]);
+        check_lost(vec![|tx| create(tx, "same"), |tx| create(tx, "same"), LOSE_AT_COMMIT]);
+    }
+
+    #[test]
+    fn a_panic_falls_with_its_transaction() {
+        check_lost(vec![|_| panic!("on purpose"), LOSE_AT_COMMIT]);
     }
 
     #[test]
     fn the_writer_goes_on_after_a_lost_transaction() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = open(&folder);
-        assert!(store.write(|tx| Ok::<_, Error>(tx.connection().execute_batch(ROLLBACK)?)).is_err());
-        store.write(|tx| create(tx, "later")).unwrap();
-        assert_eq!(names(&store), ["later"]);
+        for lose in [LOSE, LOSE_AT_COMMIT] {
+            let held = Held::start();
+            let lost = held.queue(lose).unwrap();
+            assert!(matches!(held.release([lost]).0.as_slice(), [Err(Error::NotCommitted(_))]));
+            held.writer.write(|tx| create(tx, "later")).unwrap();
+        }
+    }
+
+    /// How many of so many jobs that wait together fall with the last of them.
+    fn lost_with_the_last(count: usize) -> usize {
+        let mut jobs: Vec<Work> = vec![|_| Ok(()); count - 1];
+        jobs.push(LOSE);
+        let (answers, _) = run_together(jobs);
+        answers.iter().filter(|answer| answer.is_err()).count()
     }
 
     #[test]
-    fn more_jobs_than_fit_one_transaction_are_all_done() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = open(&folder);
-        let count = MAX_BATCH_JOBS + 1;
+    fn as_many_jobs_as_fit_share_a_transaction() {
+        assert_eq!(lost_with_the_last(MAX_BATCH_JOBS), MAX_BATCH_JOBS);
+    }
+
+    #[test]
+    fn more_jobs_than_fit_one_transaction_get_another() {
+        assert_eq!(lost_with_the_last(MAX_BATCH_JOBS + 1), 1);
+        assert_eq!(lost_with_the_last(2 * MAX_BATCH_JOBS + 2), 2);
+    }
+
+    #[test]
+    fn a_job_beyond_a_full_queue_waits_to_be_let_in() {
+        let held = Held::start();
+        let answers: Vec<_> = (0..MAX_QUEUED_JOBS).map(|_| held.queue(|_| Ok(())).unwrap()).collect();
+        assert!(held.queue(|_| Ok(())).is_none());
         std::thread::scope(|scope| {
-            for number in 0..count {
-                let store = &store;
-                scope.spawn(move || store.write(move |tx| create(tx, &number.to_string())).unwrap());
-            }
+            let beyond = scope.spawn(|| held.writer.write(|tx| create(tx, "beyond")));
+            let (answers, _) = held.release(answers);
+            assert!(answers.iter().all(Result::is_ok));
+            beyond.join().unwrap().unwrap();
         });
-        assert_eq!(store.read(|tx| tx.list_namespaces("", u32::MAX)).unwrap().len(), count);
     }
 }

@@ -11,6 +11,14 @@ pub enum FilterError {
         /// What the parser said, with line and column.
         message: String,
     },
+    /// The JSON is not built as an Iceberg expression.
+    #[error("the filter is not an Iceberg expression{}: {message}", if at.is_empty() { String::new() } else { format!(" at {at}") })]
+    Json {
+        /// The place, as a JSON pointer; empty for the whole.
+        at: String,
+        /// What is wrong there.
+        message: String,
+    },
     /// The text is too long.
     #[error("the filter has {bytes} bytes, more than {max}")]
     TooLong {

@@ -28,17 +28,21 @@ impl Mask {
         Self { words: (0..len).step_by(64).map(word).collect(), len }
     }
 
-    /// The containers whose value meets `test`.
-    pub(crate) fn of_slice<T: Copy>(values: &[T], test: impl Fn(T) -> bool) -> Self {
-        let (chunks, rest) = values.as_chunks::<64>();
-        let pack = |values: &[T]| {
-            values.iter().enumerate().fold(0, |word, (bit, value)| word | u64::from(test(*value)) << bit)
-        };
-        let mut words: Vec<u64> = chunks.iter().map(|chunk| pack(chunk)).collect();
-        if !rest.is_empty() {
-            words.push(pack(rest));
-        }
-        Self { words, len: values.len() }
+    /// The set whose bits are these words; bits beyond the last container may be anything.
+    pub(crate) fn from_words(words: Vec<u64>, len: usize) -> Self {
+        assert_eq!(words.len(), len.div_ceil(64), "a word for each 64 containers");
+        let mut mask = Self { words, len };
+        mask.clear_beyond();
+        mask
+    }
+
+    /// The bits, 64 containers to a word, the first in the lowest bit.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
     }
 
     /// How many containers there are, in the set or not.
@@ -143,8 +147,7 @@ mod tests {
             assert_eq!(third.clone().or(&third.clone().complement()), Mask::all(len));
             assert!(third.clone().and_not(&third).is_none());
             assert!(!third.contains(len));
-            let values: Vec<usize> = (0..len).collect();
-            assert_eq!(Mask::of_slice(&values, |value| value % 3 == 0), third);
+            assert_eq!(Mask::from_words(vec![u64::MAX; len.div_ceil(64)], len), Mask::all(len));
         }
     }
 }

@@ -70,12 +70,13 @@ fn leaves(node: &Node) -> Vec<(&Leaf, OutcomeSet)> {
             Node::Leaf(leaf) => leaves.push((leaf, asked)),
             Node::Not(inner) => open.push((inner, asked.negated())),
             Node::Is(inner, matching) => open.push((inner, asked.before_is(*matching))),
+            Node::TwoValued(inner) => open.push((inner, asked.before_two_valued())),
             // Null is null in one part, and any outcome in another that does not settle the whole.
             Node::All(parts) | Node::Any(parts) => {
                 let asked = if asked.intersects(OutcomeSet::NULL) { OutcomeSet::ANY } else { asked };
                 open.extend(parts.iter().map(|part| (part, asked)));
             }
-            Node::Constant(_) | Node::Unknown => {}
+            Node::Value(..) | Node::Constant(_) | Node::Unknown => {}
         }
     }
     leaves

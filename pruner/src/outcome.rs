@@ -43,6 +43,12 @@ impl OutcomeSet {
         before
     }
 
+    /// The outcomes of p that may make p, in a logic in which null may be taken for false, have an outcome in this set.
+    #[must_use]
+    pub(crate) fn before_two_valued(self) -> Self {
+        if self.intersects(Self::FALSE) { self | Self::NULL } else { self }
+    }
+
     /// The outcomes that are not in the set.
     #[must_use]
     pub(crate) const fn complement(self) -> Self {

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use prunus_statistics::Literal;
+use prunus_statistics::{Literal, PrimitiveType};
+
+use crate::function::{CastKind, Function, SqlType};
+use crate::JsonLiteral;
 
 /// The name of a column: one part, or several for a field inside structs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -50,19 +53,62 @@ pub enum Expression {
     Column(ColumnName),
     /// A literal.
     Literal(Literal),
+    /// A literal of JSON, whose type is that of the column it meets.
+    Json(JsonLiteral),
     /// NULL.
     Null,
+    /// A function or operator over other expressions.
+    Call {
+        /// The function.
+        function: Function,
+        /// What it is applied to.
+        arguments: Vec<Expression>,
+    },
+    /// `CAST(expression AS target)` or `TRY_CAST(...)`.
+    Cast {
+        /// What is cast.
+        expression: Box<Expression>,
+        /// To what.
+        target: PrimitiveType,
+        /// What becomes of a value that the target cannot hold.
+        kind: CastKind,
+    },
+    /// `CASE WHEN condition THEN value ... ELSE otherwise END`; null without ELSE.
+    Case {
+        /// Conditions with their values, in order.
+        branches: Vec<(Predicate, Expression)>,
+        /// The value where no condition is true.
+        otherwise: Option<Box<Expression>>,
+    },
     /// An expression that pruning has no rule for.
     Other(Unsupported),
+}
+
+impl Expression {
+    /// Whether it is made of other expressions.
+    pub(crate) fn is_computed(&self) -> bool {
+        matches!(self, Self::Call { .. } | Self::Cast { .. } | Self::Case { .. })
+    }
 }
 
 /// A part of a filter that pruning has no rule for: it keeps every file, and the plan's metrics name it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unsupported {
-    /// The expression as SQL.
+    /// The expression as it was written.
     pub expression: String,
+    /// The language that it is written in.
+    pub language: FilterLanguage,
     /// The columns that it names; they must exist all the same.
     pub columns: Vec<ColumnName>,
+}
+
+/// The languages in which a filter may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FilterLanguage {
+    /// A SQL boolean expression.
+    Sql,
+    /// An expression as the Iceberg REST specification writes it.
+    IcebergJson,
 }
 
 /// The six comparisons.
@@ -166,6 +212,37 @@ pub enum Predicate {
         /// Whether NOT stood there.
         negated: bool,
     },
+    /// `expression [NOT] LIKE 'pattern' [ESCAPE 'e']`.
+    Like {
+        /// What is tested.
+        expression: Expression,
+        /// The pattern.
+        pattern: String,
+        /// The character that takes a wildcard's meaning away; engines differ on what it is where none is given.
+        escape: Option<char>,
+        /// Whether NOT stood there.
+        negated: bool,
+    },
+    /// A computed expression that is a condition.
+    Holds(Expression),
+    /// `isnan(expression)`. Of null some engines say false, others null.
+    IsNan(Expression),
+    /// `starts_with(expression, 'prefix')`.
+    StartsWith {
+        /// What is tested.
+        expression: Expression,
+        /// How it must begin.
+        prefix: String,
+    },
+    /// A predicate of Iceberg's logic, which has no null: where the inner one is null, this one is false by Iceberg's
+    /// definition (and true if negated), but null in the engines that read the files; so it may be either. As SQL text it is
+    /// `(predicate) IS [NOT] TRUE`, which is the definition to the letter: it keeps every row that Iceberg says matches.
+    TwoValued {
+        /// What is tested.
+        predicate: Box<Predicate>,
+        /// Whether it must not hold.
+        negated: bool,
+    },
     /// `(predicate) IS [NOT] TRUE | FALSE | UNKNOWN`.
     Is {
         /// What is tested.
@@ -190,8 +267,32 @@ impl fmt::Display for Expression {
         match self {
             Self::Column(name) => write!(f, "{name}"),
             Self::Literal(literal) => write!(f, "{literal}"),
+            Self::Json(literal) => write!(f, "{literal}"),
             Self::Null => f.write_str("NULL"),
-            Self::Other(other) => f.write_str(&other.expression),
+            Self::Call { function, arguments } => function.write(f, arguments),
+            Self::Cast { expression, target, kind } => {
+                let word = if *kind == CastKind::Cast { "CAST" } else { "TRY_CAST" };
+                write!(f, "{word}({expression} AS {})", SqlType(*target))
+            }
+            Self::Case { branches, otherwise } => {
+                f.write_str("CASE")?;
+                branches.iter().try_for_each(|(condition, value)| write!(f, " WHEN {condition} THEN {value}"))?;
+                if let Some(otherwise) = otherwise {
+                    write!(f, " ELSE {otherwise}")?;
+                }
+                f.write_str(" END")
+            }
+            Self::Other(other) => write!(f, "{other}"),
+        }
+    }
+}
+
+/// What is JSON stands in a call of a function that SQL has not, so that the text is SQL and has no rule either.
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.language {
+            FilterLanguage::Sql => f.write_str(&self.expression),
+            FilterLanguage::IcebergJson => write!(f, "iceberg_expression('{}')", self.expression.replace('\'', "''")),
         }
     }
 }
@@ -214,6 +315,16 @@ impl fmt::Display for Predicate {
                 write!(f, "{expression} {}BETWEEN {low} AND {high}", not(*negated))
             }
             Self::IsNull { expression, negated } => write!(f, "{expression} IS {}NULL", not(*negated)),
+            Self::Like { expression, pattern, escape, negated } => {
+                write!(f, "{expression} {}LIKE {}", not(*negated), Literal::Text(pattern.clone()))?;
+                escape.map_or(Ok(()), |escape| write!(f, " ESCAPE {}", Literal::Text(escape.to_string())))
+            }
+            Self::Holds(expression) => write!(f, "{expression}"),
+            Self::IsNan(expression) => write!(f, "isnan({expression})"),
+            Self::StartsWith { expression, prefix } => {
+                write!(f, "starts_with({expression}, {})", Literal::Text(prefix.clone()))
+            }
+            Self::TwoValued { predicate, negated } => write!(f, "({predicate}) IS {}TRUE", not(*negated)),
             Self::Is { predicate, value, negated } => {
                 let value = match value {
                     TruthValue::True => "TRUE",
@@ -225,7 +336,7 @@ impl fmt::Display for Predicate {
             Self::Not(predicate) => write!(f, "NOT ({predicate})"),
             Self::And(parts) => write_joined(f, &parts.iter().map(Operand).collect::<Vec<_>>(), " AND "),
             Self::Or(parts) => write_joined(f, &parts.iter().map(Operand).collect::<Vec<_>>(), " OR "),
-            Self::Other(other) => f.write_str(&other.expression),
+            Self::Other(other) => write!(f, "{other}"),
         }
     }
 }

@@ -5,7 +5,9 @@ use std::fmt;
 use prunus_statistics::{FieldId, PhysicalType, PrimitiveType, Value};
 
 use crate::bind::{BoundColumn, BoundLeaf, BoundNode, BoundPredicate, BoundTest, Endpoint};
+use crate::kernels::{Item, SortedList};
 use crate::outcome::OutcomeSet;
+use crate::value;
 
 /// A compiled filter. The same program prunes containers of every level: manifests, files, row groups.
 #[derive(Clone, Debug)]
@@ -33,6 +35,9 @@ pub(crate) enum Node {
     All(Vec<Node>),
     Any(Vec<Node>),
     Is(Box<Node>, OutcomeSet),
+    TwoValued(Box<Node>),
+    /// A test of value expressions, with the conditions of their CASEs.
+    Value(Box<value::ValueTest>, Vec<Node>),
     Unknown,
 }
 
@@ -64,8 +69,7 @@ pub(crate) enum ValueTest<T> {
         lower: Option<End<T>>,
         upper: Option<End<T>>,
     },
-    /// Sorted, each value once.
-    In(Vec<T>),
+    In(SortedList<T>),
 }
 
 /// An end of a range; `low` and `high` differ where engines take the literal for different values.
@@ -107,8 +111,8 @@ impl PruningProgram {
     pub fn columns(&self) -> Vec<(FieldId, PrimitiveType)> {
         let mut columns = Vec::new();
         for conjunct in &self.conjuncts {
-            for leaf in conjunct.node.leaves() {
-                let column = (leaf.column.id, leaf.column.column_type);
+            for column in conjunct.node.columns() {
+                let column = (column.id, column.column_type);
                 if !columns.contains(&column) {
                     columns.push(column);
                 }
@@ -119,6 +123,24 @@ impl PruningProgram {
 }
 
 impl Node {
+    /// The columns that it reads.
+    pub(crate) fn columns(&self) -> Vec<&BoundColumn> {
+        let mut columns: Vec<&BoundColumn> = self.leaves().into_iter().map(|leaf| &leaf.column).collect();
+        let mut open = vec![self];
+        while let Some(node) = open.pop() {
+            match node {
+                Self::Value(test, conditions) => {
+                    columns.extend(test.columns());
+                    open.extend(conditions);
+                }
+                Self::Not(inner) | Self::Is(inner, _) | Self::TwoValued(inner) => open.push(inner),
+                Self::All(parts) | Self::Any(parts) => open.extend(parts),
+                Self::Leaf(_) | Self::Constant(_) | Self::Unknown => {}
+            }
+        }
+        columns
+    }
+
     /// The tests of columns in it.
     pub(crate) fn leaves(&self) -> Vec<&Leaf> {
         let mut leaves = Vec::new();
@@ -126,8 +148,9 @@ impl Node {
         while let Some(node) = open.pop() {
             match node {
                 Self::Leaf(leaf) => leaves.push(leaf),
-                Self::Not(inner) | Self::Is(inner, _) => open.push(inner),
+                Self::Not(inner) | Self::Is(inner, _) | Self::TwoValued(inner) => open.push(inner),
                 Self::All(parts) | Self::Any(parts) => open.extend(parts),
+                Self::Value(_, conditions) => open.extend(conditions),
                 Self::Constant(_) | Self::Unknown => {}
             }
         }
@@ -135,7 +158,7 @@ impl Node {
     }
 }
 
-fn compile_node(node: BoundNode, unsupported: &mut Option<String>) -> Node {
+pub(crate) fn compile_node(node: BoundNode, unsupported: &mut Option<String>) -> Node {
     match node {
         BoundNode::Constant(outcomes) => Node::Constant(outcomes),
         BoundNode::Leaf(leaf) => compile_leaf(leaf),
@@ -143,6 +166,11 @@ fn compile_node(node: BoundNode, unsupported: &mut Option<String>) -> Node {
         BoundNode::All(parts) => Node::All(parts.into_iter().map(|part| compile_node(part, unsupported)).collect()),
         BoundNode::Any(parts) => Node::Any(parts.into_iter().map(|part| compile_node(part, unsupported)).collect()),
         BoundNode::Is(inner, matching) => Node::Is(Box::new(compile_node(*inner, unsupported)), matching),
+        BoundNode::TwoValued(inner) => Node::TwoValued(Box::new(compile_node(*inner, unsupported))),
+        BoundNode::Value(test, conditions) => {
+            let conditions = conditions.into_iter().map(|condition| compile_node(condition, unsupported)).collect();
+            Node::Value(test, conditions)
+        }
         BoundNode::Unknown(reason) => {
             unsupported.get_or_insert(reason);
             Node::Unknown
@@ -169,7 +197,7 @@ fn compile_leaf(leaf: BoundLeaf) -> Node {
     test.map_or(Node::Unknown, |test| Node::Leaf(Leaf { column, test, on_nan }))
 }
 
-fn value_test<T>(test: BoundTest, convert: impl Fn(&Value) -> Option<T>) -> Option<ValueTest<T>> {
+fn value_test<T: Item>(test: BoundTest, convert: impl Fn(&Value) -> Option<T>) -> Option<ValueTest<T>> {
     let end = |end: Option<Endpoint>| match end {
         None => Some(None),
         Some(Endpoint { low, high, inclusive }) => {
@@ -178,7 +206,10 @@ fn value_test<T>(test: BoundTest, convert: impl Fn(&Value) -> Option<T>) -> Opti
     };
     match test {
         BoundTest::Range { lower, upper } => Some(ValueTest::Range { lower: end(lower)?, upper: end(upper)? }),
-        BoundTest::In(values) => values.iter().map(convert).collect::<Option<_>>().map(ValueTest::In),
+        BoundTest::In(values) => {
+            let values: Option<Vec<T>> = values.iter().map(convert).collect();
+            Some(ValueTest::In(SortedList::new(values?)))
+        }
         BoundTest::IsNull | BoundTest::Always(_) | BoundTest::Nan { .. } => None,
     }
 }
@@ -203,6 +234,7 @@ fn as_bytes(value: &Value) -> Option<Vec<u8>> {
 fn cost(node: &Node) -> u32 {
     match node {
         Node::Constant(_) | Node::Unknown => 0,
+        Node::Value(..) => 1_000,
         Node::Leaf(leaf) => match &leaf.test {
             Test::IsNull | Test::Always(_) | Test::Nan { .. } => 1,
             Test::Int32(test) => 2 * test.steps(),
@@ -212,12 +244,12 @@ fn cost(node: &Node) -> u32 {
             Test::Int128(test) => 5 * test.steps(),
             Test::Bytes(test) => 40 * test.steps(),
         },
-        Node::Not(inner) | Node::Is(inner, _) => cost(inner),
+        Node::Not(inner) | Node::Is(inner, _) | Node::TwoValued(inner) => cost(inner),
         Node::All(parts) | Node::Any(parts) => parts.iter().map(cost).fold(0, u32::saturating_add),
     }
 }
 
-impl<T> ValueTest<T> {
+impl<T: Item> ValueTest<T> {
     fn steps(&self) -> u32 {
         match self {
             Self::Range { .. } => 1,
@@ -255,6 +287,8 @@ impl fmt::Display for Node {
             Self::All(parts) => list(f, "all", parts),
             Self::Any(parts) => list(f, "any", parts),
             Self::Is(inner, matching) => write!(f, "is {matching}({inner})"),
+            Self::TwoValued(inner) => write!(f, "two-valued({inner})"),
+            Self::Value(test, _) => write!(f, "{test}"),
             Self::Unknown => f.write_str("unknown"),
         }
     }
@@ -276,22 +310,7 @@ impl fmt::Display for Test {
     }
 }
 
-impl ValueTest<Vec<u8>> {
-    /// The same test over borrowed bytes, as bounds are.
-    pub(crate) fn borrowed(&self) -> ValueTest<&[u8]> {
-        fn end(end: &End<Vec<u8>>) -> End<&[u8]> {
-            End { low: &end.low, high: &end.high, inclusive: end.inclusive }
-        }
-        match self {
-            Self::Range { lower, upper } => {
-                ValueTest::Range { lower: lower.as_ref().map(end), upper: upper.as_ref().map(end) }
-            }
-            Self::In(values) => ValueTest::In(values.iter().map(Vec::as_slice).collect()),
-        }
-    }
-}
-
-impl<T: fmt::Debug> ValueTest<T> {
+impl<T: Item + fmt::Debug> ValueTest<T> {
     fn write(&self, f: &mut fmt::Formatter<'_>, physical_type: &str) -> fmt::Result {
         match self {
             Self::Range { lower, upper } => {

@@ -3,6 +3,7 @@
 mod convert;
 mod dialect;
 mod guard;
+mod value;
 
 use sqlparser::ast::Expr;
 use sqlparser::dialect::GenericDialect;

@@ -1,11 +1,13 @@
 //! Zone maps of many containers as columns: the pruner's input.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
-use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, BooleanArray, PrimitiveArray, UInt64Array};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, PrimitiveArray, UInt64Array};
+use arrow::buffer::{BooleanBuffer, NullBuffer};
 use arrow::datatypes::{ArrowPrimitiveType, Decimal128Type, Float64Type, Int32Type, Int64Type, UInt64Type};
-use prunus_statistics::{FieldId, PhysicalType};
+use prunus_statistics::{FieldId, PhysicalType, Value};
 
+use crate::kernels::{self, ByteBounds};
 use crate::mask::Mask;
 
 /// What is known of a set of containers: the row counts, and the zone maps of some columns. Of a column that is not here
@@ -13,8 +15,8 @@ use crate::mask::Mask;
 #[derive(Debug)]
 pub struct ZoneMaps {
     containers: usize,
-    empty: Mask,
-    columns: HashMap<FieldId, ColumnZones>,
+    with_rows: Mask,
+    columns: BTreeMap<FieldId, ColumnZones>,
 }
 
 /// The zone maps of one column over the containers, in usable form: what is unknown is "may be".
@@ -39,7 +41,7 @@ pub(crate) enum Bounds {
     UInt64(Sides<PrimitiveArray<UInt64Type>>),
     Float64(Sides<PrimitiveArray<Float64Type>>),
     Int128(Sides<PrimitiveArray<Decimal128Type>>),
-    Bytes(Sides<BinaryArray>),
+    Bytes(Sides<ByteBounds>),
 }
 
 #[derive(Clone, Debug)]
@@ -88,21 +90,28 @@ impl ColumnZones {
             }
         }
         let bounds = Bounds::new(physical_type, min, max).ok_or(ZoneMapsError::PhysicalType(physical_type))?;
-        let known_zero = |counts: &UInt64Array, index| counts.is_valid(index) && counts.value(index) == 0;
+        let known = |array: &dyn Array| bits(array.nulls().map(NullBuffer::inner), len);
         Ok(Self {
             bounds,
-            min_known: Mask::from_fn(len, |index| min.is_valid(index)),
-            max_known: Mask::from_fn(len, |index| max.is_valid(index)),
-            may_be_null: Mask::from_fn(len, |index| !known_zero(null_count, index)),
-            may_be_nan: Mask::from_fn(len, |index| !known_zero(nan_count, index)),
-            may_have_value: Mask::from_fn(len, |index| !(valueless.is_valid(index) && valueless.value(index))),
-            null_count_known: Mask::from_fn(len, |index| null_count.is_valid(index)),
-            nan_count_known: Mask::from_fn(len, |index| nan_count.is_valid(index)),
+            min_known: known(min),
+            max_known: known(max),
+            may_be_null: known_zeros(null_count).complement(),
+            may_be_nan: known_zeros(nan_count).complement(),
+            may_have_value: bits(Some(valueless.values()), len).and(&known(valueless)).complement(),
+            null_count_known: known(null_count),
+            nan_count_known: known(nan_count),
         })
     }
 
     fn len(&self) -> usize {
         self.may_be_null.len()
+    }
+
+    /// The known bounds of one container, as they are stored.
+    pub(crate) fn bounds_at(&self, index: usize) -> (Option<Value>, Option<Value>) {
+        let known = |mask: &Mask, value: Option<Value>| value.filter(|_| mask.contains(index));
+        let (min, max) = self.bounds.at(index);
+        (known(&self.min_known, min), known(&self.max_known, max))
     }
 }
 
@@ -118,19 +127,59 @@ impl Bounds {
             PhysicalType::Float64 => Self::Float64(sides(min, max)?),
             PhysicalType::Int128 => Self::Int128(sides(min, max)?),
             PhysicalType::Bytes => {
-                let [min, max] = [min, max].map(|side| side.as_binary_opt::<i32>().cloned());
-                Self::Bytes(Sides { min: min?, max: max? })
+                let side = |array: &ArrayRef| Some(ByteBounds::new(array.as_binary_opt::<i32>()?.clone()));
+                Self::Bytes(Sides { min: side(min)?, max: side(max)? })
             }
         })
     }
+}
+
+impl Bounds {
+    /// Both slots of one container, whether they are known or not.
+    fn at(&self, index: usize) -> (Option<Value>, Option<Value>) {
+        fn slot<T: ArrowPrimitiveType>(array: &PrimitiveArray<T>, index: usize) -> Option<T::Native> {
+            array.values().get(index).copied()
+        }
+        fn integers<T: ArrowPrimitiveType>(sides: &Sides<PrimitiveArray<T>>, index: usize) -> (Option<Value>, Option<Value>)
+        where
+            i128: From<T::Native>,
+        {
+            let side = |array: &PrimitiveArray<T>| slot(array, index).map(|value| Value::Integer(i128::from(value)));
+            (side(&sides.min), side(&sides.max))
+        }
+        match self {
+            Self::Int32(sides) => integers(sides, index),
+            Self::Int64(sides) => integers(sides, index),
+            Self::UInt64(sides) => integers(sides, index),
+            Self::Int128(sides) => integers(sides, index),
+            Self::Float64(sides) => {
+                (slot(&sides.min, index).map(Value::Float), slot(&sides.max, index).map(Value::Float))
+            }
+            Self::Bytes(sides) => {
+                let side = |bounds: &ByteBounds| bounds.value(index).map(|bytes| Value::Bytes(bytes.to_vec()));
+                (side(&sides.min), side(&sides.max))
+            }
+        }
+    }
+}
+
+/// The containers whose count is known to be zero.
+fn known_zeros(counts: &UInt64Array) -> Mask {
+    let zeros = Mask::from_words(kernels::zeros(counts.values()), counts.len());
+    zeros.and(&bits(counts.nulls().map(NullBuffer::inner), counts.len()))
+}
+
+/// The containers whose bit is set; all, where there are no bits.
+fn bits(bits: Option<&BooleanBuffer>, len: usize) -> Mask {
+    bits.map_or_else(|| Mask::all(len), |bits| Mask::from_words(bits.bit_chunks().iter_padded().take(len.div_ceil(64)).collect(), len))
 }
 
 impl ZoneMaps {
     /// Containers of which only the row counts are known so far; a null count is unknown.
     pub fn new(row_counts: &UInt64Array) -> Self {
         let containers = row_counts.len();
-        let empty = Mask::from_fn(containers, |index| row_counts.is_valid(index) && row_counts.value(index) == 0);
-        Self { containers, empty, columns: HashMap::new() }
+        let with_rows = known_zeros(row_counts).complement();
+        Self { containers, with_rows, columns: BTreeMap::new() }
     }
 
     /// Adds the zone maps of a column.
@@ -150,9 +199,9 @@ impl ZoneMaps {
         self.containers
     }
 
-    /// The containers that are known to have no rows.
-    pub(crate) fn empty(&self) -> &Mask {
-        &self.empty
+    /// The containers that are not known to have no rows.
+    pub(crate) fn with_rows(&self) -> &Mask {
+        &self.with_rows
     }
 
     pub(crate) fn column(&self, field: FieldId) -> Option<&ColumnZones> {

@@ -13,7 +13,10 @@ use std::cell::Cell;
 use proptest::collection::vec;
 use proptest::prelude::any;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
-use prunus_pruner::{BindOptions, BoundPredicate, Column, NanOrder, Predicate, PruningProgram, Selection, Verdict};
+use prunus_pruner::{
+    BindOptions, BoundPredicate, Column, IcebergForm, NanOrder, Predicate, PruningProgram, ResidualProgram, Selection,
+    Verdict,
+};
 use prunus_statistics::{PrimitiveType, SessionZone, ZoneMap};
 
 #[path = "soundness/choices.rs"]
@@ -24,6 +27,8 @@ mod engine;
 mod exact;
 #[path = "soundness/filters.rs"]
 mod filters;
+#[path = "soundness/iceberg.rs"]
+mod iceberg;
 #[path = "soundness/rows.rs"]
 mod rows;
 #[path = "soundness/statistics.rs"]
@@ -68,9 +73,13 @@ impl Case {
         self.columns.iter().filter_map(|column| column.column_type).collect()
     }
 
-    fn program(&self, filter: &Predicate, nan_order: NanOrder) -> PruningProgram {
+    fn options(&self, nan_order: NanOrder) -> BindOptions {
         let zone = if self.session_in_utc { SessionZone::named("UTC").unwrap() } else { SessionZone::Unknown };
-        let bound = BoundPredicate::bind(filter, &self.columns, &BindOptions { nan_order, zone });
+        BindOptions { nan_order, zone }
+    }
+
+    fn program(&self, filter: &Predicate, nan_order: NanOrder) -> PruningProgram {
+        let bound = BoundPredicate::bind(filter, &self.columns, &self.options(nan_order));
         PruningProgram::compile(bound.unwrap_or_else(|faults| panic!("{filter}: {faults:?}")))
     }
 
@@ -108,6 +117,34 @@ impl Case {
         }
         Ok(())
     }
+
+    /// Whether the residual matches the same rows as the filter under every engine that `nan_order` stands for.
+    fn check_agreement(
+        &self,
+        filter: &Predicate,
+        residual: &Predicate,
+        nan_order: NanOrder,
+        rows: &[Row],
+    ) -> Result<(), String> {
+        for engine in Engine::all(nan_order, &self.types(), self.session_in_utc) {
+            for (salt, row) in rows.iter().enumerate() {
+                let matches = |predicate| {
+                    Evaluation { engine, columns: &self.columns, row, salt }.predicate(predicate) == Some(true)
+                };
+                if matches(filter) != matches(residual) {
+                    let types: Vec<String> = self.types().iter().map(ToString::to_string).collect();
+                    return Err(format!("{filter}\nleaves {residual}\non {types:?} differs on {row:?} for {engine:?}"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Iceberg expressions over the columns of a case.
+fn iceberg_expressions(case: &Case) -> Vec<serde_json::Value> {
+    let mut choices = Choices::new(case.seed.iter().rev().copied().collect());
+    (0..FILTERS).map(|index| iceberg::expression(&mut choices, &case.columns, index)).collect()
 }
 
 /// Runs a property over this many cases, or more if `PROPTEST_CASES` asks for it.
@@ -147,6 +184,75 @@ fn no_matching_row_is_skipped_and_no_other_row_is_called_matching() {
     println!("{pairs} pairs of a predicate and a container, {decided} of them decided");
     assert!(pairs >= 100_000, "{pairs} pairs are too few");
     assert!(decided >= pairs / 5, "{decided} of {pairs} pairs decided is too few for the property to mean much");
+}
+
+#[test]
+fn a_verdict_on_an_iceberg_expression_holds_for_iceberg_and_for_engines() {
+    let decided = Cell::new(0);
+    for_cases(300, |case| {
+        let maps = zone_maps(&case.columns, &case.row_counts(), &case.zones());
+        for json in iceberg_expressions(case) {
+            let filter = Predicate::parse_iceberg_json(&json).unwrap_or_else(|fault| panic!("{json}: {fault}"));
+            let selection = case.program(&filter, NanOrder::Any).evaluate(&maps);
+            for (index, (rows, claims)) in case.containers.iter().enumerate() {
+                let verdict = selection.verdict(index);
+                case.check(&filter, NanOrder::Any, rows, verdict)
+                    .map_err(|fault| format!("{fault}\nby {claims:?}\nas {json}"))?;
+                decided.set(decided.get() + usize::from(verdict != Verdict::Some));
+            }
+        }
+        Ok(())
+    });
+    assert!(decided.get() >= 300 * CONTAINERS, "{} pairs decided is too few", decided.get());
+}
+
+#[test]
+fn an_iceberg_expression_reads_back_from_its_print() {
+    for_cases(256, |case| {
+        for json in iceberg_expressions(case) {
+            let filter = Predicate::parse_iceberg_json(&json).unwrap();
+            for form in [IcebergForm::Term, IcebergForm::Reference] {
+                let Some(written) = filter.to_iceberg_json(form) else {
+                    return Err(format!("{json} reads as {filter:?}, which is not written"));
+                };
+                if Predicate::parse_iceberg_json(&written).as_ref() != Ok(&filter) {
+                    return Err(format!("{json} reads as {filter:?}\nis written as {written}"));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_residual_matches_the_rows_of_a_kept_container_that_its_filter_matches() {
+    let (kept, smaller) = (Cell::new(0), Cell::new(0));
+    for_cases(400, |case| {
+        let maps = zone_maps(&case.columns, &case.row_counts(), &case.zones());
+        let iceberg = iceberg_expressions(case);
+        let iceberg = iceberg.iter().map(|json| Predicate::parse_iceberg_json(json).unwrap());
+        for (filter, nan_order) in case.filters.iter().cloned().chain(iceberg).zip(NAN_ORDERS.into_iter().cycle()) {
+            let selection = case.program(&filter, nan_order).evaluate(&maps);
+            let program = ResidualProgram::new(&filter, &case.columns, &case.options(nan_order)).unwrap();
+            let residuals = program.evaluate(&maps, &selection);
+            for (index, (rows, claims)) in case.containers.iter().enumerate() {
+                let verdict = selection.verdict(index);
+                let Some(residual) = residuals.of(index) else {
+                    assert_eq!(verdict, Verdict::None, "{filter}");
+                    continue;
+                };
+                assert!(verdict != Verdict::None && (verdict != Verdict::All || residual.is_nothing()), "{filter}");
+                let left = residual.predicate(&filter).unwrap_or(Predicate::Constant(Some(true)));
+                kept.set(kept.get() + 1);
+                smaller.set(smaller.get() + usize::from(verdict == Verdict::Some && left != filter));
+                case.check_agreement(&filter, &left, nan_order, rows).map_err(|fault| format!("{fault}\nby {claims:?}"))?;
+            }
+        }
+        Ok(())
+    });
+    let (kept, smaller) = (kept.get(), smaller.get());
+    println!("{kept} kept containers, {smaller} with a smaller residual that is not empty");
+    assert!(smaller >= kept / 50, "{smaller} of {kept} residuals are smaller: too few for the property to mean much");
 }
 
 #[test]

@@ -70,6 +70,12 @@ impl Number {
         Self { mantissa, exponent, float_notation: false }
     }
 
+    /// The same number as if it were written as a float.
+    #[must_use]
+    pub fn in_float_notation(self) -> Self {
+        Self { float_notation: true, ..self }
+    }
+
     /// Whether it was written with a point or an exponent.
     pub fn is_float_notation(self) -> bool {
         self.float_notation

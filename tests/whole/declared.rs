@@ -131,7 +131,8 @@ async fn a_footer_refutes_what_is_false_and_fills_what_is_missing() {
     // Only reading the data could decide on a tighter bound, so the footer's stays; the NaN count, which the footer leaves
     // out, is taken.
     let claims = json!({"path": path, "columns": {"id": {"min": 118, "max": 1000}, "f64": {"nan_count": 0}}});
-    server.commit("t", commit(claims)).await;
+    let answer = server.commit("t", commit(claims)).await;
+    assert_eq!(answer["warnings"][0]["column"], "id", "{answer}");
     assert_eq!(names(&server.plan("t", &json!({"filter": "id < 20"})).await), ["a.parquet"]);
     assert_eq!(names(&server.plan("t", &json!({"filter": "id > 500"})).await), Vec::<String>::new());
     assert_eq!(names(&server.plan("t", &json!({"filter": "f64 > 500"})).await), Vec::<String>::new());

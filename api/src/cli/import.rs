@@ -134,7 +134,7 @@ async fn create(client: &Client, args: &ImportArgs, listing: &Listing) -> Result
         let new = NewTableJson {
             name: args.table.name.as_str().to_owned(),
             schema: None,
-            schema_from: Some(schema_from),
+            schema_from: Some(schema_from.clone()),
             location: listing.sole_folder.as_ref().map(|folder| folder.as_str().to_owned()),
             cluster_by: None,
             properties: [].into(),
@@ -144,7 +144,11 @@ async fn create(client: &Client, args: &ImportArgs, listing: &Listing) -> Result
             Err(error) if error.status() == Some(422) => {
                 refusal.get_or_insert(error);
             }
-            created => return Ok(created?),
+            created => {
+                let created = created?;
+                eprintln!("created {} with the schema of {schema_from}; columns that only other files have are left out", args.table);
+                return Ok(created);
+            }
         }
     }
     Err(refusal.map_or(CliError::NoSchema, CliError::from))

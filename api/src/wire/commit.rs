@@ -32,7 +32,7 @@ pub struct CommitJson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nan_order: Option<NanOrderJson>,
     /// What the writer notes.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, deserialize_with = "super::unique_map::deserialize", skip_serializing_if = "BTreeMap::is_empty")]
     pub summary: BTreeMap<String, String>,
 }
 

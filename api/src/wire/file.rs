@@ -23,13 +23,13 @@ pub struct NewFileJson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_count: Option<u64>,
     /// Values that it has in every row, by column.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, deserialize_with = "super::unique_map::deserialize", skip_serializing_if = "BTreeMap::is_empty")]
     pub partition: BTreeMap<String, Value>,
     /// The table's columns that it does not hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent_columns: Vec<String>,
     /// Statistics by column.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, deserialize_with = "super::unique_map::deserialize", skip_serializing_if = "BTreeMap::is_empty")]
     pub columns: BTreeMap<String, NewStatisticsJson>,
 }
 

@@ -15,7 +15,7 @@ pub struct NewNamespaceJson {
     /// Its name: one to four parts joined by dots.
     pub name: String,
     /// What its owner notes.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, deserialize_with = "super::unique_map::deserialize", skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: BTreeMap<String, String>,
 }
 

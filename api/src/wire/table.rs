@@ -27,7 +27,7 @@ pub struct NewTableJson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster_by: Option<Vec<String>>,
     /// What its owner sets.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, deserialize_with = "super::unique_map::deserialize", skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: BTreeMap<String, String>,
 }
 

@@ -13,7 +13,7 @@ pub enum FooterError {
         size_bytes: u64,
     },
     /// The file does not end as a Parquet file does.
-    #[error("not a Parquet file, or a truncated one: it ends with {trailing_bytes:02x?} instead of \"PAR1\"")]
+    #[error("not a Parquet file, or a truncated one: it does not end with \"PAR1\"")]
     NotParquet {
         /// The last four bytes.
         trailing_bytes: [u8; 4],

@@ -1,8 +1,8 @@
 //! Damaged and missing blocks: an error that names them, never a wrong answer.
 
-use prunus_manifest::{BlockName, Error, ManifestRow, SnapshotId, Store};
+use prunus_manifest::{BlockName, Error, ManifestRow, NewCommit, Operation, SnapshotId, Store};
 
-use crate::fixture::{Fixture, NUMBER};
+use crate::fixture::{Fixture, NUMBER, file, new_table};
 
 /// A closed store with one manifest, and that manifest.
 fn sealed() -> (Fixture, ManifestRow) {
@@ -123,6 +123,63 @@ fn damaged_partitions_and_leaves_are_named() {
             |error| matches!(error, Error::DamagedRow { id: 1, .. }),
         );
     }
+}
+
+/// Writes something else in the place of the statistics of a file in the tail; says what was there.
+fn exchange_statistics(fixture: &Fixture, file_id: i64, statistics: &[u8]) -> Vec<u8> {
+    let connection = rusqlite::Connection::open(fixture.path()).unwrap();
+    let select = "SELECT statistics FROM tail_statistics WHERE file_id = ?1";
+    let before = connection.query_row(select, [file_id], |row| row.get(0)).unwrap();
+    let update = "UPDATE tail_statistics SET statistics = ?2 WHERE file_id = ?1";
+    assert_eq!(connection.execute(update, rusqlite::params![file_id, statistics]).unwrap(), 1);
+    before
+}
+
+#[test]
+fn whoever_waits_for_a_tail_that_cannot_be_sealed_is_told() {
+    let fixture = Fixture::with_target(3);
+    fixture.append(&["a", "b"]);
+    exchange_statistics(&fixture, 1, b"damaged");
+    fixture.append(&["c"]);
+    // Every time, whether the tail became due before or after.
+    for _ in 0..2 {
+        let answer = fixture.store().wait_for_sealing();
+        let Err(Error::NotSealed { table_id, source }) = answer else { panic!("{answer:?}") };
+        assert_eq!(table_id, fixture.table_id());
+        assert!(matches!(*source, Error::DamagedRow { id: 1, .. }), "{source:?}");
+    }
+}
+
+#[test]
+fn the_store_goes_on_with_a_tail_that_cannot_be_sealed_and_seals_it_when_it_can() {
+    let fixture = Fixture::with_target(3);
+    fixture.append(&["a", "b"]);
+    let good = exchange_statistics(&fixture, 1, b"damaged");
+    fixture.append(&["c"]);
+    assert!(fixture.store().wait_for_sealing().is_err());
+    let committed = fixture.append(&["d"]);
+    assert_eq!((fixture.live_paths(committed.snapshot_id).len(), committed.tail_files), (4, 4));
+    exchange_statistics(&fixture, 1, &good);
+    fixture.store().wait_for_sealing().unwrap();
+    let manifests = fixture.store().read(|tx| tx.list_manifests(fixture.table_id())).unwrap();
+    assert_eq!(manifests.len(), 1);
+}
+
+#[test]
+fn a_tail_that_cannot_be_sealed_does_not_keep_others_from_it() {
+    let fixture = Fixture::with_target(2);
+    let other = fixture.store().write(|tx| tx.create_table(&new_table("others"))).unwrap();
+    fixture.append(&["a"]);
+    exchange_statistics(&fixture, 1, b"damaged");
+    fixture.append(&["b"]);
+    let files = vec![file("c"), file("d")];
+    let change = NewCommit { table_id: other.table_id, ..fixture.change(Operation::Append, files, &[]) };
+    fixture.commit(change).unwrap();
+    assert!(matches!(fixture.store().wait_for_sealing(), Err(Error::NotSealed { .. })));
+    assert_eq!(fixture.store().read(|tx| tx.list_manifests(other.table_id)).unwrap().len(), 1);
+    // A tail that is gone is not due any more.
+    fixture.store().write(|tx| tx.drop_table("sales", "orders")).unwrap();
+    fixture.store().wait_for_sealing().unwrap();
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::Int64Type;
-use prunus_manifest::{ColumnZones, Error, ManifestRow, NewDataFile, Operation, SchemaColumn, SnapshotId};
+use prunus_manifest::{ColumnZones, Error, ManifestRow, NewDataFile, Operation, SchemaColumn, SnapshotId, Totals};
 use prunus_statistics::{FieldId, FileStatistics, PrimitiveType, ZoneMap};
 
 use crate::fixture::{Fixture, NAME, NUMBER, file};
@@ -83,23 +83,27 @@ fn a_manifest_knows_its_sums() {
     let unknown = NewDataFile { row_count: None, ..file("b") };
     fixture.commit(fixture.change(Operation::Append, vec![unknown, file("c")], &[])).unwrap();
     let manifest = manifests(&fixture).remove(0);
-    assert_eq!((manifest.files, manifest.known_rows, manifest.files_of_unknown_rows), (3, 20, 1));
-    assert_eq!((manifest.row_count(), manifest.size_bytes), (None, 300));
+    assert_eq!(manifest.totals, Totals { files: 3, rows: 20, files_of_unknown_rows: 1, bytes: 300 });
+    assert_eq!((manifest.row_count(), manifest.live()), (None, manifest.totals));
     assert_eq!((manifest.first_added_snapshot, manifest.last_added_snapshot), (SnapshotId(1), SnapshotId(2)));
 }
 
 #[test]
 fn removals_are_counted_before_and_after_sealing() {
     let mut fixture = Fixture::with_target(100);
-    fixture.append(&["a", "b", "c"]);
+    let unknown = |path| NewDataFile { row_count: None, ..file(path) };
+    let files = vec![file("a"), unknown("b"), unknown("c"), NewDataFile { size_bytes: 7, ..file("d") }];
+    fixture.commit(fixture.change(Operation::Append, files, &[])).unwrap();
     fixture.delete(&["b"]);
-    fixture.reopen_with_target(3);
-    assert_eq!(manifests(&fixture)[0].removed_files, 1);
-    fixture.delete(&["c"]);
+    fixture.reopen_with_target(4);
+    let removed = Totals { files: 1, rows: 0, files_of_unknown_rows: 1, bytes: 100 };
+    assert_eq!(manifests(&fixture)[0].removed, removed);
+    fixture.delete(&["c", "d"]);
     let manifest = manifests(&fixture).remove(0);
-    assert_eq!(manifest.removed_files, 2);
+    assert_eq!(manifest.removed, Totals { files: 3, rows: 10, files_of_unknown_rows: 2, bytes: 207 });
+    assert_eq!(manifest.live(), Totals { files: 1, rows: 10, files_of_unknown_rows: 0, bytes: 100 });
     let removals = fixture.store().read(|tx| tx.list_removals(manifest.manifest_id)).unwrap();
-    assert_eq!(removals.iter().map(|removal| removal.removed_snapshot.0).collect::<Vec<_>>(), [2, 3]);
+    assert_eq!(removals.iter().map(|removal| removal.removed_snapshot.0).collect::<Vec<_>>(), [2, 3, 3]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Comparisons of a column with literals, as tests of ranges and lists.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use prunus_statistics::{Converted, Literal, LiteralError, Number, PrimitiveType, Value};
@@ -26,6 +27,10 @@ impl Binder<'_> {
     }
 
     pub(super) fn compare(&mut self, left: &Expression, op: CompareOp, right: &Expression) -> BoundNode {
+        let is_column = |side: &Expression| matches!(side, Expression::Column(_));
+        if left.is_computed() || right.is_computed() || (is_column(left) && is_column(right)) {
+            return self.compare_values(left, op, right);
+        }
         let (left, right) = (self.operand(left), self.operand(right));
         match (left, right) {
             (Operand::Unknown(reason), _) | (_, Operand::Unknown(reason)) => BoundNode::Unknown(reason),
@@ -35,17 +40,18 @@ impl Binder<'_> {
                 self.column_to_literal(column, op.flipped(), literal)
             }
             (Operand::Literal(left), Operand::Literal(right)) => compare_literals(left, op, right),
-            (Operand::Column(left), Operand::Column(right)) => BoundNode::Unknown(format!(
-                "there is no rule for comparing the columns `{}` and `{}`",
-                left.name, right.name
-            )),
+            (Operand::Column(_), Operand::Column(_)) => BoundNode::Unknown(String::new()),
         }
     }
 
     /// `IS [NOT] DISTINCT FROM`, which is never null: against a literal, equality that holds or does not.
     pub(super) fn distinct(&mut self, left: &Expression, right: &Expression, negated: bool) -> BoundNode {
+        let is_column = |side: &Expression| matches!(side, Expression::Column(_));
         let same = match (left, right) {
             (Expression::Null, tested) | (tested, Expression::Null) => self.is_null(tested),
+            _ if left.is_computed() || right.is_computed() || (is_column(left) && is_column(right)) => {
+                return negate_if(!negated, self.not_distinct(left, right));
+            }
             _ => BoundNode::Is(Box::new(self.compare(left, CompareOp::Eq, right)), OutcomeSet::TRUE),
         };
         // Two columns may both be null, which equality does not see.
@@ -61,6 +67,8 @@ impl Binder<'_> {
 
     /// `BETWEEN` is a conjunction of two comparisons, and so one range.
     pub(super) fn between(&mut self, expression: &Expression, low: &Expression, high: &Expression) -> BoundNode {
+        let ends = alike([low, high]);
+        let [low, high] = ends.each_ref().map(Cow::as_ref);
         let lower = self.compare(expression, CompareOp::GtEq, low);
         let upper = self.compare(expression, CompareOp::LtEq, high);
         BoundNode::All(simplify::intersect(vec![lower, upper]))
@@ -68,6 +76,9 @@ impl Binder<'_> {
 
     /// `IN` is a disjunction of equalities: those with a value become one sorted list, the others stay what they are.
     pub(super) fn in_list(&mut self, expression: &Expression, list: &[Expression]) -> BoundNode {
+        if expression.is_computed() {
+            return BoundNode::Any(list.iter().map(|item| self.compare(expression, CompareOp::Eq, item)).collect());
+        }
         let column = match self.operand(expression) {
             Operand::Column(column) => column,
             Operand::Unknown(reason) => return BoundNode::Unknown(reason),
@@ -77,7 +88,10 @@ impl Binder<'_> {
         };
         let mut values = Vec::new();
         let mut others = Vec::new();
+        let floats = list.iter().any(is_float_notation);
         for item in list {
+            let item = if floats { in_float_notation(item) } else { Cow::Borrowed(item) };
+            let item = item.as_ref();
             let Expression::Literal(literal) = item else {
                 others.push(self.compare(expression, CompareOp::Eq, item));
                 continue;
@@ -100,6 +114,9 @@ impl Binder<'_> {
     }
 
     pub(super) fn is_null(&mut self, expression: &Expression) -> BoundNode {
+        if expression.is_computed() {
+            return self.value_is_null(expression);
+        }
         match self.operand(expression) {
             Operand::Column(column) => self.leaf(column, BoundTest::IsNull),
             Operand::Null => BoundNode::Constant(OutcomeSet::TRUE),
@@ -125,7 +142,7 @@ impl Binder<'_> {
         let is_greater = matches!(op, CompareOp::Gt | CompareOp::GtEq);
         let test = match converted {
             Ok(Converted::Exact(value)) => range(op, value.clone(), value),
-            Ok(Converted::Between(low, high)) if column.column_type.is_integer() => between_integers(op, low, high),
+            Ok(Converted::Between(low, high)) if is_fraction(column.column_type, &low, &high) => between_integers(op, low, high),
             Ok(Converted::Between(low, high)) => range(op, low, high),
             Ok(Converted::BelowRange) => BoundTest::Always(is_greater),
             Ok(Converted::AboveRange) => BoundTest::Always(matches!(op, CompareOp::Lt | CompareOp::LtEq)),
@@ -153,7 +170,7 @@ impl Binder<'_> {
         }
     }
 
-    fn leaf(&self, column: BoundColumn, test: BoundTest) -> BoundNode {
+    pub(super) fn leaf(&self, column: BoundColumn, test: BoundTest) -> BoundNode {
         let on_nan =
             if column.column_type.is_float() { on_nan(&test, self.options.nan_order) } else { OutcomeSet::NONE };
         BoundNode::Leaf(BoundLeaf { column, test, on_nan })
@@ -168,6 +185,43 @@ fn range(op: CompareOp, low: Value, high: Value) -> BoundTest {
         CompareOp::Eq | CompareOp::NotEq => BoundTest::Range { lower: Some(end.clone()), upper: Some(end) },
         CompareOp::Lt | CompareOp::LtEq => BoundTest::Range { lower: None, upper: Some(end) },
         CompareOp::Gt | CompareOp::GtEq => BoundTest::Range { lower: Some(end), upper: None },
+    }
+}
+
+/// Whether an expression is a number that some engine takes for a float.
+fn is_float_notation(expression: &Expression) -> bool {
+    match expression {
+        Expression::Literal(Literal::Number(number)) => {
+            number.is_float_notation() || number.scaled(0).is_ok_and(|(low, _)| i64::try_from(low).is_err())
+        }
+        Expression::Literal(Literal::Float(_)) => true,
+        _ => false,
+    }
+}
+
+fn in_float_notation(expression: &Expression) -> Cow<'_, Expression> {
+    match expression {
+        Expression::Literal(Literal::Number(number)) => {
+            Cow::Owned(Expression::Literal(Literal::Number(number.in_float_notation())))
+        }
+        other => Cow::Borrowed(other),
+    }
+}
+
+/// Numbers that engines bring into one type before they compare: one float among them makes floats of all.
+fn alike<const N: usize>(expressions: [&Expression; N]) -> [Cow<'_, Expression>; N] {
+    if expressions.iter().any(|expression| is_float_notation(expression)) {
+        expressions.map(in_float_notation)
+    } else {
+        expressions.map(Cow::Borrowed)
+    }
+}
+
+/// Whether a literal lies between two integers that stand beside each other.
+fn is_fraction(column_type: PrimitiveType, low: &Value, high: &Value) -> bool {
+    match (low, high) {
+        (Value::Integer(low), Value::Integer(high)) => column_type.is_integer() && high.checked_sub(*low) == Some(1),
+        _ => false,
     }
 }
 

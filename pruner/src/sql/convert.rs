@@ -1,11 +1,18 @@
 //! From sqlparser's expressions to predicates.
 
 use prunus_statistics::{Literal, Number};
-use sqlparser::ast::{BinaryOperator, DataType, Expr, Ident, TimezoneInfo, TypedString, UnaryOperator, Value};
+use sqlparser::ast::{
+    BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectNamePart,
+    TimezoneInfo, TypedString, UnaryOperator, Value, ValueWithSpan,
+};
 
-use crate::{ColumnName, CompareOp, Expression, FilterError, NamePart, Predicate, TruthValue, Unsupported};
+use crate::{
+    ColumnName, CompareOp, Expression, FilterError, FilterLanguage, NamePart, Predicate, TruthValue, Unsupported,
+};
 
+use super::value::computed;
 use super::{MAX_FILTER_DEPTH, guard, unnested};
+use crate::function::Function as FilterFunction;
 
 /// A boolean expression as a predicate.
 pub(super) fn predicate(expression: &Expr, depth: usize) -> Result<Predicate, FilterError> {
@@ -23,30 +30,30 @@ pub(super) fn predicate(expression: &Expr, depth: usize) -> Result<Predicate, Fi
             Ok(if *op == BinaryOperator::And { Predicate::And(parts) } else { Predicate::Or(parts) })
         }
         Expr::BinaryOp { left, op, right } => match compare_op(op) {
-            Some(op) => Ok(Predicate::Compare { left: value(left)?, op, right: value(right)? }),
+            Some(op) => Ok(Predicate::Compare { left: value(left, depth + 1)?, op, right: value(right, depth + 1)? }),
             None if is_condition(op) => Ok(Predicate::Other(unsupported(expression))),
             None => Err(FilterError::NotACondition { expression: expression.to_string() }),
         },
         Expr::UnaryOp { op: UnaryOperator::Not, expr } => Ok(Predicate::Not(Box::new(inner(expr)?))),
         Expr::IsNull(tested) if is_logical(tested) => is(tested, TruthValue::Unknown, false),
         Expr::IsNotNull(tested) if is_logical(tested) => is(tested, TruthValue::Unknown, true),
-        Expr::IsNull(tested) => Ok(Predicate::IsNull { expression: value(tested)?, negated: false }),
-        Expr::IsNotNull(tested) => Ok(Predicate::IsNull { expression: value(tested)?, negated: true }),
+        Expr::IsNull(tested) => Ok(Predicate::IsNull { expression: value(tested, depth + 1)?, negated: false }),
+        Expr::IsNotNull(tested) => Ok(Predicate::IsNull { expression: value(tested, depth + 1)?, negated: true }),
         Expr::IsTrue(tested) => is(tested, TruthValue::True, false),
         Expr::IsNotTrue(tested) => is(tested, TruthValue::True, true),
         Expr::IsFalse(tested) => is(tested, TruthValue::False, false),
         Expr::IsNotFalse(tested) => is(tested, TruthValue::False, true),
         Expr::IsUnknown(tested) => is(tested, TruthValue::Unknown, false),
         Expr::IsNotUnknown(tested) => is(tested, TruthValue::Unknown, true),
-        Expr::IsDistinctFrom(left, right) => distinct(left, right, false),
-        Expr::IsNotDistinctFrom(left, right) => distinct(left, right, true),
+        Expr::IsDistinctFrom(left, right) => distinct(left, right, false, depth),
+        Expr::IsNotDistinctFrom(left, right) => distinct(left, right, true, depth),
         Expr::InList { expr, list, negated } => Ok(Predicate::In {
-            expression: value(expr)?,
-            list: list.iter().map(value).collect::<Result<_, _>>()?,
+            expression: value(expr, depth + 1)?,
+            list: list.iter().map(|item| value(item, depth + 1)).collect::<Result<_, _>>()?,
             negated: *negated,
         }),
         Expr::Between { expr, negated, low, high } => {
-            Ok(Predicate::Between { expression: value(expr)?, low: value(low)?, high: value(high)?, negated: *negated })
+            Ok(Predicate::Between { expression: value(expr, depth + 1)?, low: value(low, depth + 1)?, high: value(high, depth + 1)?, negated: *negated })
         }
         Expr::Value(literal) => match &literal.value {
             Value::Boolean(value) => Ok(Predicate::Constant(Some(*value))),
@@ -56,12 +63,94 @@ pub(super) fn predicate(expression: &Expr, depth: usize) -> Result<Predicate, Fi
         Expr::TypedString(_) | Expr::Interval(_) | Expr::Tuple(_) | Expr::Array(_) => {
             Err(FilterError::NotACondition { expression: expression.to_string() })
         }
-        other => Ok(Predicate::Other(unsupported(other))),
+        Expr::Function(function) => match function_test(function, depth)? {
+            Some(test) => Ok(test),
+            None => computed_condition(expression, depth),
+        },
+        Expr::Like { negated, any: false, expr, pattern, escape_char } => like(expression, (*negated, expr, pattern, escape_char.as_ref()), depth),
+        other => computed_condition(other, depth),
     }
 }
 
-fn distinct(left: &Expr, right: &Expr, negated: bool) -> Result<Predicate, FilterError> {
-    Ok(Predicate::Distinct { left: value(left)?, right: value(right)?, negated })
+/// A computed expression as a condition.
+fn computed_condition(expression: &Expr, depth: usize) -> Result<Predicate, FilterError> {
+    Ok(match computed(expression, depth)? {
+        Some(computed @ (Expression::Cast { .. } | Expression::Case { .. })) => Predicate::Holds(computed),
+        Some(computed @ Expression::Call { function: FilterFunction::Coalesce, .. }) => Predicate::Holds(computed),
+        _ => Predicate::Other(unsupported(expression)),
+    })
+}
+
+/// `LIKE` a pattern that is a literal.
+fn like(
+    whole: &Expr,
+    (negated, tested, pattern, escape): (bool, &Expr, &Expr, Option<&ValueWithSpan>),
+    depth: usize,
+) -> Result<Predicate, FilterError> {
+    let text = |literal: &ValueWithSpan| match &literal.value {
+        Value::SingleQuotedString(text) => Some(text.clone()),
+        _ => None,
+    };
+    let pattern = if let Expr::Value(pattern) = unnested(pattern) { text(pattern) } else { None };
+    let escape = escape.map(|escape| text(escape).and_then(|text| single(&text)));
+    match (pattern, escape) {
+        (Some(pattern), None) => {
+            Ok(Predicate::Like { expression: value(tested, depth + 1)?, pattern, escape: None, negated })
+        }
+        (Some(pattern), Some(Some(escape))) => {
+            Ok(Predicate::Like { expression: value(tested, depth + 1)?, pattern, escape: Some(escape), negated })
+        }
+        _ => Ok(Predicate::Other(unsupported(whole))),
+    }
+}
+
+/// The character of a text that has one.
+fn single(text: &str) -> Option<char> {
+    let mut characters = text.chars();
+    characters.next().filter(|_| characters.next().is_none())
+}
+
+/// The functions that are predicates of their own: `isnan(x)` and `starts_with(x, 'prefix')`.
+fn function_test(function: &Function, depth: usize) -> Result<Option<Predicate>, FilterError> {
+    let Some((name, arguments)) = plain_call(function) else { return Ok(None) };
+    Ok(match (name.to_ascii_lowercase().as_str(), arguments.as_slice()) {
+        ("isnan" | "is_nan", [tested]) => Some(Predicate::IsNan(value(tested, depth + 1)?)),
+        ("starts_with" | "startswith", [tested, prefix]) => match value(prefix, depth + 1)? {
+            Expression::Literal(Literal::Text(prefix)) => {
+                Some(Predicate::StartsWith { expression: value(tested, depth + 1)?, prefix })
+            }
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// The name and the arguments of a call `name(argument, ...)` without any of the clauses that SQL allows in it.
+pub(super) fn plain_call(function: &Function) -> Option<(&str, Vec<&Expr>)> {
+    let ([ObjectNamePart::Identifier(name)], FunctionArguments::List(list)) =
+        (function.name.0.as_slice(), &function.args)
+    else {
+        return None;
+    };
+    let plain = function.filter.is_none()
+        && function.null_treatment.is_none()
+        && function.over.is_none()
+        && function.within_group.is_empty()
+        && matches!(function.parameters, FunctionArguments::None)
+        && list.duplicate_treatment.is_none()
+        && list.clauses.is_empty();
+    if !plain || name.quote_style.is_some() {
+        return None;
+    }
+    let arguments = list.args.iter().map(|argument| match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) => Some(expression),
+        _ => None,
+    });
+    Some((&name.value, arguments.collect::<Option<_>>()?))
+}
+
+fn distinct(left: &Expr, right: &Expr, negated: bool, depth: usize) -> Result<Predicate, FilterError> {
+    Ok(Predicate::Distinct { left: value(left, depth + 1)?, right: value(right, depth + 1)?, negated })
 }
 
 /// The operands of a chain of one connective, without recursing down its left side.
@@ -124,7 +213,10 @@ fn is_condition(op: &BinaryOperator) -> bool {
 }
 
 /// An operand of a comparison. What has no rule keeps its parentheses: without them it might read otherwise.
-fn value(written: &Expr) -> Result<Expression, FilterError> {
+pub(super) fn value(written: &Expr, depth: usize) -> Result<Expression, FilterError> {
+    if depth > MAX_FILTER_DEPTH {
+        return Err(FilterError::TooComplex { what: "levels of nesting", max: MAX_FILTER_DEPTH });
+    }
     let expression = unnested(written);
     if let Some(name) = column_name(expression) {
         return Ok(Expression::Column(name));
@@ -149,16 +241,20 @@ fn value(written: &Expr) -> Result<Expression, FilterError> {
             },
             _ => Expression::Other(unsupported(written)),
         },
-        Expr::UnaryOp { op: op @ (UnaryOperator::Minus | UnaryOperator::Plus), expr } => match value(expr)? {
+        Expr::UnaryOp { op: op @ (UnaryOperator::Minus | UnaryOperator::Plus), expr } => match value(expr, depth + 1)? {
             Expression::Literal(Literal::Number(number)) if *op == UnaryOperator::Minus => {
                 Expression::Literal(Literal::Number(number.negated()))
             }
             plain @ Expression::Literal(Literal::Number(_)) => plain,
-            _ => Expression::Other(unsupported(written)),
+            _ => computed_or_other(written, depth)?,
         },
         Expr::TypedString(typed) => return typed_literal(typed, written),
-        _ => Expression::Other(unsupported(written)),
+        _ => computed_or_other(written, depth)?,
     })
+}
+
+fn computed_or_other(written: &Expr, depth: usize) -> Result<Expression, FilterError> {
+    Ok(computed(unnested(written), depth)?.unwrap_or_else(|| Expression::Other(unsupported(written))))
 }
 
 /// `DATE '...'`, `TIME '...'`, `TIMESTAMP '...'`.
@@ -168,11 +264,12 @@ fn typed_literal(typed: &TypedString, whole: &Expr) -> Result<Expression, Filter
     };
     let (literal, type_name) = match typed.data_type {
         DataType::Date => (Literal::date(text), "date"),
-        DataType::Time(..) => (Literal::time(text), "time"),
-        DataType::Timestamp(_, TimezoneInfo::WithTimeZone | TimezoneInfo::Tz) => {
+        // A stated precision rounds the literal in some engines.
+        DataType::Time(None, _) => (Literal::time(text), "time"),
+        DataType::Timestamp(None, TimezoneInfo::WithTimeZone | TimezoneInfo::Tz) => {
             (Literal::timestamptz(text), "timestamp")
         }
-        DataType::Timestamp(..) | DataType::Datetime(_) => (Literal::timestamp(text), "timestamp"),
+        DataType::Timestamp(None, _) | DataType::Datetime(None) => (Literal::timestamp(text), "timestamp"),
         _ => return Ok(Expression::Other(unsupported(whole))),
     };
     match literal {
@@ -192,5 +289,9 @@ pub(super) fn column_name(expression: &Expr) -> Option<ColumnName> {
 }
 
 fn unsupported(expression: &Expr) -> Unsupported {
-    Unsupported { expression: expression.to_string(), columns: guard::columns(expression) }
+    Unsupported {
+        expression: expression.to_string(),
+        language: FilterLanguage::Sql,
+        columns: guard::columns(expression),
+    }
 }

@@ -1,6 +1,8 @@
 //! Predicates of every form over the columns of a case.
 
-use prunus_pruner::{Column, ColumnName, CompareOp, Expression, NamePart, Predicate, TruthValue, Unsupported};
+use prunus_pruner::{
+    Column, ColumnName, CompareOp, Expression, FilterLanguage, NamePart, Predicate, TruthValue, Unsupported,
+};
 use prunus_statistics::{Literal, Number, PrimitiveType};
 
 use crate::choices::Choices;
@@ -35,7 +37,7 @@ pub(crate) fn predicate(choices: &mut Choices, columns: &[Column], depth: usize)
 fn leaf(choices: &mut Choices, columns: &[Column]) -> Predicate {
     let column = choices.of(columns);
     let column_type = column.column_type.unwrap();
-    match choices.below(16) {
+    match choices.below(17) {
         0..=3 => comparison(choices, column),
         4 | 5 => {
             let list = (0..=choices.below(4)).map(|_| item(choices, column_type)).collect();
@@ -61,8 +63,18 @@ fn leaf(choices: &mut Choices, columns: &[Column]) -> Predicate {
         },
         13 => two_columns(choices, columns),
         14 => two_literals(choices),
+        15 => test_by_function(choices, column),
         _ => with_unsupported(choices, column),
     }
+}
+
+fn test_by_function(choices: &mut Choices, column: &Column) -> Predicate {
+    let tested = named(choices, column);
+    if column.column_type.is_some_and(PrimitiveType::is_float) {
+        return Predicate::IsNan(tested);
+    }
+    let prefix = choices.text(&["a", "", "ab", "zz", "\u{10ffff}", "é"]).to_owned();
+    Predicate::StartsWith { expression: tested, prefix }
 }
 
 fn comparison(choices: &mut Choices, column: &Column) -> Predicate {
@@ -110,7 +122,8 @@ fn two_literals(choices: &mut Choices) -> Predicate {
 /// Something that pruning has no rule for, alone or as an operand.
 fn with_unsupported(choices: &mut Choices, column: &Column) -> Predicate {
     let name = ColumnName::exact([column.path[0].clone()]);
-    let unsupported = Unsupported { expression: format!("f({name})"), columns: vec![name] };
+    let (expression, language) = (format!("f({name})"), FilterLanguage::Sql);
+    let unsupported = Unsupported { expression, language, columns: vec![name] };
     let operand = Expression::Other(unsupported.clone());
     let item = item(choices, column.column_type.unwrap());
     match choices.below(5) {

@@ -11,6 +11,10 @@ use crate::wire::FaultJson;
 
 use super::standing::{Changed, Content};
 
+/// What to do about a file that was overwritten: a path that a snapshot names stands for one content for ever.
+const CHANGED_ADVICE: &str =
+    "a registered file must not be overwritten: write the new content to a new path, register that and remove this one";
+
 /// A file that the server refused.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Refused {
@@ -69,11 +73,12 @@ impl Summary {
             let _ = writeln!(text, "changed since it was registered: {}", changed.path);
             let _ = writeln!(text, "    registered: {}", content(&changed.registered));
             let _ = writeln!(text, "    found: {}", content(&changed.found));
+            let _ = writeln!(text, "    {CHANGED_ADVICE}");
         }
         if self.passed_over > 0 {
             let _ = writeln!(
                 text,
-                "passed over: {} that are no data files by their names",
+                "passed over, being no data by name: {}",
                 counted(self.passed_over as u64, "file", "files")
             );
         }
@@ -129,7 +134,7 @@ mod tests {
         changed since it was registered: file:///c
             registered: 5 bytes, etag x
             found: 6 bytes, etag y
-        passed over: 2 files that are no data files by their names
+        passed over, being no data by name: 2 files
         a.b: 58 files imported (1,234,567 rows, 4.0 KiB), 1,000 skipped, 1 changed, 1 refused; snapshot 3
         "#);
     }

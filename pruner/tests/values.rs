@@ -1,0 +1,100 @@
+//! Value expressions, held against rows and engines that differ; and that they prune.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_lossless,
+    clippy::struct_excessive_bools,
+    clippy::too_many_lines,
+    clippy::needless_pass_by_value,
+    clippy::wrong_self_convention,
+    reason = "a plain evaluator over many choices; and the helpers of tests are tests, too, but clippy does not see it"
+)]
+
+use prunus_pruner::{BindOptions, BoundPredicate, NanOrder, Predicate, PruningProgram, Verdict};
+use prunus_statistics::ZoneMap;
+
+#[path = "values/engine.rs"]
+mod engine;
+#[path = "values/generate.rs"]
+mod generate;
+#[path = "values/power.rs"]
+mod power;
+#[path = "support/zones.rs"]
+mod zones;
+
+use engine::Engine;
+use generate::Random;
+
+const PREDICATES_AT_ONCE: usize = 4;
+const CONTAINERS: usize = 16;
+const ENGINES: usize = 24;
+const ROUNDS: usize = 1_100;
+
+#[test]
+fn no_engine_contradicts_a_verdict_on_computed_values() {
+    let rounds = std::env::var("VALUES_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().unwrap());
+    let seed = std::env::var("VALUES_SEED").map_or(1, |seed| seed.parse().unwrap());
+    let mut random = Random(seed);
+    let columns = generate::columns();
+    let (mut pairs, mut decided, mut judged, mut failed, mut faults) = (0, 0, 0, 0, Vec::new());
+    for _ in 0..rounds {
+        let containers: Vec<_> = (0..CONTAINERS).map(|_| generate::rows(&mut random)).collect();
+        let counts: Vec<Option<u64>> =
+            containers.iter().map(|rows| (random.below(6) > 0).then_some(rows.len() as u64)).collect();
+        let of_column = |random: &mut Random, column: usize| -> Vec<ZoneMap> {
+            let containers = containers.iter().zip(&counts);
+            let column_type = columns[column].column_type.unwrap();
+            containers.map(|(rows, count)| generate::zone(random, column, column_type, rows, *count)).collect()
+        };
+        let zone_maps: Vec<Vec<ZoneMap>> = (0..columns.len()).map(|column| of_column(&mut random, column)).collect();
+        let maps = zones::zone_maps(&columns, &counts, &zone_maps);
+        let cells: Vec<Vec<_>> =
+            containers.iter().map(|rows| rows.iter().map(|row| generate::cells(row)).collect()).collect();
+        for _ in 0..PREDICATES_AT_ONCE {
+            let depth = 1 + random.below(3);
+            let predicate = generate::predicate(&mut random, depth);
+            let printed = predicate.to_string();
+            match Predicate::parse_sql(&printed) {
+                Ok(read) if read == predicate => {}
+                other => panic!("{printed}\nreads as {other:?}\nand not {predicate:?}"),
+            }
+            let engines: Vec<Engine> = (0..ENGINES).map(|_| Engine::any(&mut random)).collect();
+            for (nan_order, nan) in [(NanOrder::Any, None), (NanOrder::Greatest, Some(0)), (NanOrder::Ieee, Some(1))] {
+                let options = BindOptions { nan_order, ..BindOptions::default() };
+                let Ok(bound) = BoundPredicate::bind(&predicate, &columns, &options) else { continue };
+                let selection = PruningProgram::compile(bound).evaluate(&maps);
+                for (index, rows) in cells.iter().enumerate() {
+                    let verdict = selection.verdict(index);
+                    pairs += usize::from(nan.is_none());
+                    if verdict == Verdict::Some {
+                        continue;
+                    }
+                    decided += usize::from(nan.is_none());
+                    for engine in engines.iter().filter(|engine| nan.is_none_or(|nan| engine.nan == nan)) {
+                        for row in rows {
+                            let Ok(outcome) = engine.predicate(&predicate, row) else {
+                                failed += 1;
+                                continue;
+                            };
+                            judged += 1;
+                            if (verdict == Verdict::All) != (outcome == Some(true)) {
+                                faults.push(format!("{verdict:?} under {nan_order:?}: {printed}\n  is {outcome:?} on {row:?}\n  {engine:?}\n"));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    println!("{pairs} pairs, {decided} decided; {judged} rows judged, {failed} on which the engine failed");
+    assert!(judged > failed, "the engines know the expressions");
+    faults.sort_by_key(String::len);
+    faults.dedup_by_key(|fault| {
+        fault.split('\n').next().unwrap_or_default().split(": ").nth(1).unwrap_or_default().to_owned()
+    });
+    let shown: Vec<String> = faults.iter().take(12).cloned().collect();
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), shown.join("\n"));
+}
