@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::wire::{
-    CommitJson, CommittedJson, FilesJson, NamespaceJson, NamespacesJson, NewNamespaceJson, NewTableJson, PlanJson,
-    PlannedJson, ProblemJson, SnapshotJson, SnapshotsJson, TableJson, TablesJson,
+    CommitJson, CommittedJson, ExplainJson, ExplainedJson, FilesJson, NamespaceJson, NamespacesJson, NewNamespaceJson,
+    NewTableJson, PlanJson, PlannedJson, ProblemJson, SnapshotJson, SnapshotsJson, TableJson, TablesJson,
 };
 
 /// How long to wait for a connection. Answers may take as long as they do: a commit reads many footers.
@@ -142,6 +142,14 @@ impl Client {
     /// [`ClientError`].
     pub async fn plan(&self, table: &TableIdent, plan: &PlanJson) -> Result<PlannedJson> {
         self.send(self.http.post(self.table_url(table, &["plan"])).json(plan)).await
+    }
+
+    /// `POST T/explain`
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn explain(&self, table: &TableIdent, explain: &ExplainJson) -> Result<ExplainedJson> {
+        self.send(self.http.post(self.table_url(table, &["explain"])).json(explain)).await
     }
 
     /// `GET T/files`

@@ -38,6 +38,7 @@ fn routes() -> Router<Catalog> {
         .route("/v1/namespaces/{namespace}/tables/{table}/commits", post(commits::create))
         // Scans of a table.
         .route("/v1/namespaces/{namespace}/tables/{table}/plan", post(plan::plan))
+        .route("/v1/namespaces/{namespace}/tables/{table}/explain", post(plan::explain))
         // What is registered.
         .route("/v1/namespaces/{namespace}/tables/{table}/snapshots", get(snapshots::list))
         .route("/v1/namespaces/{namespace}/tables/{table}/snapshots/{snapshot_id}", get(snapshots::get))
@@ -178,9 +179,9 @@ mod tests {
     #[tokio::test]
     async fn a_plan_lists_the_files_that_may_match() {
         let api = Api::with_files().await;
-        let (status, plan) = api.post(PLAN, &json!({"filter": "amount >= 10 AND abs(amount) > 3"})).await;
+        let (status, plan) = api.post(PLAN, &json!({"filter": "amount >= 10 AND lower(city) = 'x'"})).await;
         assert_eq!((status, names(&plan)), (200, vec!["b.parquet", "c.parquet"]), "{plan}");
-        assert_eq!(plan["files"][0]["residual"], "amount >= 10 AND abs(amount) > 3");
+        assert_eq!(plan["files"][0]["residual"], "lower(city) = 'x'");
         assert_eq!(plan["files"][1]["row_count"], Value::Null);
         assert_eq!(plan["files"][1]["partition"], json!({"day": "2024-02-01"}));
         let metrics = &plan["metrics"];
@@ -193,6 +194,55 @@ mod tests {
         let (_, all) = api.post(PLAN, &json!({"filter": "amount BETWEEN 10 AND 19"})).await;
         assert_eq!(all["files"][0]["verdict"], "all");
         assert_eq!(all["files"][0]["residual"], Value::Null);
+    }
+
+    #[tokio::test]
+    async fn a_residual_is_in_the_language_of_the_filter() {
+        let api = Api::with_files().await;
+        let sql = json!({"filter": "amount >= 10 AND amount < 15"});
+        let (_, plan) = api.post(PLAN, &sql).await;
+        assert_eq!(names(&plan), ["b.parquet", "c.parquet"]);
+        assert_eq!(
+            (&plan["files"][0]["residual"], &plan["files"][1]["residual"]),
+            (&json!("amount < 15"), &sql["filter"])
+        );
+
+        let test = |kind: &str, value: i64| json!({"type": kind, "term": "amount", "value": value});
+        let iceberg = json!({"filter": {"type": "and", "left": test("gt-eq", 10), "right": test("lt", 15)}});
+        let (status, plan) = api.post(PLAN, &iceberg).await;
+        assert_eq!((status, names(&plan)), (200, vec!["b.parquet", "c.parquet"]), "{plan}");
+        assert_eq!(plan["files"][0]["residual"], test("lt", 15));
+        assert_eq!(plan["files"][1]["residual"], iceberg["filter"]);
+        let (_, plan) = api.post(PLAN, &json!({"filter": test("lt", 100)})).await;
+        assert_eq!((&plan["files"][0]["verdict"], &plan["files"][0]["residual"]), (&json!("all"), &Value::Null));
+        let (_, plan) = api.post(PLAN, &json!({"filter": true})).await;
+        assert_eq!((names(&plan).len(), &plan["files"][2]["residual"]), (3, &Value::Null));
+        let (_, plan) = api.post(PLAN, &json!({"filter": iceberg["filter"], "prune": false})).await;
+        assert_eq!((names(&plan).len(), &plan["files"][0]["residual"]), (3, &iceberg["filter"]));
+    }
+
+    #[tokio::test]
+    async fn a_file_is_explained() {
+        const EXPLAIN: &str = "/v1/namespaces/n/tables/t/explain";
+        let api = Api::with_files().await;
+        let request = json!({"path": "a.parquet", "filter": "amount >= 10 AND day < DATE '2024-03-01'"});
+        let (status, explained) = api.post(EXPLAIN, &request).await;
+        assert_eq!(
+            (status, &explained["verdict"], &explained["pruned_by"]),
+            (200, &json!("none"), &json!(0)),
+            "{explained}"
+        );
+        let amount = &explained["conjuncts"][0];
+        assert_eq!(amount["outcomes"], json!(["false"]));
+        assert_eq!(amount["sentence"], "`amount >= 10` is false on every row: the largest `amount` is 9");
+        assert_eq!(amount["statistics"]["amount"]["max"], 9);
+        assert_eq!(explained["conjuncts"][1]["outcomes"], json!(["true", "null"]));
+
+        let request = json!({"path": "x.parquet", "filter": "amount >= 10"});
+        assert_eq!(api.post(EXPLAIN, &request).await.0, 404);
+        assert_eq!(api.post(EXPLAIN, &json!({"filter": "amount >= 10"})).await.0, 400);
+        assert_eq!(api.post(EXPLAIN, &json!({"path": "a.parquet", "filters": "amount >= 10"})).await.0, 400);
+        assert_eq!(api.post(EXPLAIN, &json!({"path": "a.parquet", "filter": "amont >= 10"})).await.0, 422);
     }
 
     #[tokio::test]
@@ -284,7 +334,7 @@ mod tests {
         let (status, problem) = api.post(PLAN, &json!({"as_of": "2001-01-01T00:00:00Z"})).await;
         assert_eq!((status, &problem["detail"]), (404, &json!("snapshot at `2001-01-01T00:00:00Z` does not exist")));
         assert_eq!(plan(json!({"select": ["nope"]})).await, 422);
-        assert_eq!(plan(json!({"filter": {"type": "true"}})).await, 422);
+        assert_eq!(plan(json!({"filter": {"type": "eq"}})).await, 422);
         assert_eq!(plan(json!({"filters": "a = 1"})).await, 400);
         assert_eq!(plan(json!({"page_token": "00"})).await, 400);
         assert_eq!(api.post_text(PLAN, "{\"filter\": ".to_owned()).await.0, 400);

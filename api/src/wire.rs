@@ -6,6 +6,7 @@
 //! and from the catalog's types stands beside each type.
 
 mod commit;
+mod explained;
 mod file;
 mod namespace;
 mod page;
@@ -19,6 +20,7 @@ mod unique_map;
 mod time;
 
 pub use commit::{CommitJson, CommittedJson, OperationJson};
+pub use explained::{ExplainJson, ExplainedConjunctJson, ExplainedJson, ExplainedVerdictJson};
 pub use file::{FileJson, FilesJson, NewFileJson};
 pub use namespace::{NamespaceJson, NamespacesJson, NewNamespaceJson};
 pub use plan::{FilterJson, NanOrderJson, PlanJson};

@@ -15,8 +15,8 @@ use crate::declared::DeclaredStatistics;
 use crate::location::Location;
 use crate::name::TableIdent;
 use crate::properties::StatisticsProperties;
-use crate::schema::{Field, Type};
 use crate::registration::{Refusal, Registered, Target, register};
+use crate::schema::{Field, Type};
 use crate::{Error, Fault, Result, tables};
 
 /// The most files that one commit adds and removes.

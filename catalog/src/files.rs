@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prunus_manifest::{DataFileRow, FileId, SnapshotId};
+use prunus_manifest::{DataFileRow, FileId, ReadTransaction, SnapshotId, TableRow};
 use prunus_statistics::{FileColumn, PrimitiveType, Value};
 
 use crate::catalog::Catalog;
@@ -76,14 +76,9 @@ impl Catalog {
     pub async fn load_file(&self, ident: TableIdent, snapshot: SnapshotRef, path: String) -> Result<FileDetail> {
         self.read(move |tx| {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-            let base = table.location.as_deref().and_then(|text| Location::parse(text, None).ok());
-            let location = Location::parse(&path, base.as_ref())
-                .map_err(|error| Error::invalid(Fault::at("path", error.to_string())))?;
             let (snapshot_id, schema_id) = snapshot.resolve(tx, &table)?;
+            let row = live_file(tx, &table, snapshot_id, path)?;
             let leaves = tables::load_schema(tx, &table, schema_id)?.leaf_columns();
-            let row = tx
-                .get_live_file(table.table_id, snapshot_id, location.as_str())?
-                .ok_or(Error::NotFound { what: "file", name: path })?;
             let statistics = tx.load_file_statistics(row.file_id)?;
             let columns = leaves
                 .iter()
@@ -96,4 +91,18 @@ impl Catalog {
         })
         .await
     }
+}
+
+/// The live file of a snapshot that has this path, as it is written in a request.
+pub(crate) fn live_file(
+    tx: &ReadTransaction<'_>,
+    table: &TableRow,
+    snapshot_id: SnapshotId,
+    path: String,
+) -> Result<DataFileRow> {
+    let base = table.location.as_deref().and_then(|text| Location::parse(text, None).ok());
+    let location =
+        Location::parse(&path, base.as_ref()).map_err(|error| Error::invalid(Fault::at("path", error.to_string())))?;
+    tx.get_live_file(table.table_id, snapshot_id, location.as_str())?
+        .ok_or(Error::NotFound { what: "file", name: path })
 }

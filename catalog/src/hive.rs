@@ -46,12 +46,7 @@ mod tests {
         };
         assert_eq!(
             partition_segments("year=2024/plain/c=a%2Fb=c/d=__HIVE_DEFAULT_PARTITION__/e=/f=1.parquet"),
-            [
-                owned("year", Some("2024")),
-                owned("c", Some("a/b=c")),
-                owned("d", None),
-                owned("e", Some(""))
-            ]
+            [owned("year", Some("2024")), owned("c", Some("a/b=c")), owned("d", None), owned("e", Some(""))]
         );
         assert_eq!(partition_segments("year=2024.parquet"), []);
         assert_eq!(partition_segments("x=%ff/a.parquet"), [("x".to_owned(), FolderValue::Undecodable)]);

@@ -41,12 +41,13 @@ pub use name::{MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, NameError, NamespaceName, Ta
 pub use namespaces::Namespace;
 pub use page::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageSize};
 pub use plan::{
-    ConjunctMetrics, Plan, PlanMetrics, PlanPage, PlanRequest, PlanTimings, PlannedFile, Pruning, SnapshotRef,
+    ConjunctMetrics, Explained, ExplainedConjunct, Filter, Plan, PlanMetrics, PlanPage, PlanRequest, PlanTimings,
+    PlannedFile, Pruning, SnapshotRef,
 };
 pub use prunus_manifest::{
     Conflict, ConflictReason, DataFileRow, FileId, ManifestId, Operation, SchemaId, SnapshotId, Totals,
 };
-pub use prunus_pruner::{FilterError, NanOrder, Obstacles, Verdict};
+pub use prunus_pruner::{FilterError, NanOrder, Obstacles, Outcome, Verdict};
 pub use schema_json::{FieldJson, NestedJson, SchemaJsonError, TypeJson, literal_from_json, value_to_json};
 pub use snapshots::Snapshot;
 pub use storage::{Storage, StorageError, StoredObject};

@@ -68,7 +68,11 @@ pub(crate) fn constants(
 
 /// The columns that a `key=value` folder of the path names without being a constant: because it does not lie below the table's
 /// location, or because it is spelled otherwise. What such a file reads as in the column is not known.
-pub(crate) fn undecided<'a>(location: &Location, constants: &Constants, leaves: &'a [LeafColumn]) -> Vec<&'a LeafColumn> {
+pub(crate) fn undecided<'a>(
+    location: &Location,
+    constants: &Constants,
+    leaves: &'a [LeafColumn],
+) -> Vec<&'a LeafColumn> {
     let segments = hive::partition_segments(location.key());
     let is_named = |leaf: &&LeafColumn| match leaf.path.as_slice() {
         [name] => segments.iter().any(|(key, _)| same_when_folded(key, name)),

@@ -5,6 +5,8 @@
 //! that are left, a page of them. All but the last happens in one read transaction; entries are never changed, so the last
 //! needs none.
 
+mod explain;
+mod filter;
 mod metrics;
 mod passes;
 mod prepare;
@@ -22,6 +24,11 @@ use crate::page::PageSize;
 use crate::schema::{LeafColumn, Schema};
 use crate::{Error, Result, blocking};
 
+use filter::{ReadFilter, ResidualIndex, ResidualTable};
+use passes::{Passed, Survivor};
+
+pub use explain::{Explained, ExplainedConjunct};
+pub use filter::Filter;
 pub use metrics::{ConjunctMetrics, PlanMetrics, PlanTimings};
 
 /// Which snapshot is asked for.
@@ -66,8 +73,8 @@ impl SnapshotRef {
 /// What is to be planned.
 #[derive(Clone, Debug, Default)]
 pub struct PlanRequest {
-    /// The filter as SQL; none matches every row.
-    pub filter: Option<String>,
+    /// The filter; none matches every row.
+    pub filter: Option<Filter>,
     /// The snapshot.
     pub snapshot: SnapshotRef,
     /// The columns that the reader wants; they must exist.
@@ -133,6 +140,9 @@ pub struct PlannedFile {
     pub entry: FileEntry,
     /// `Some` or `All`.
     pub verdict: Verdict,
+    /// What of the filter still has to run on its rows, in the filter's language; `None` if nothing. Files with the same
+    /// residual share it.
+    pub residual: Option<Arc<Filter>>,
 }
 
 /// What the read transaction finds: everything but the entries.
@@ -140,7 +150,8 @@ struct Found {
     snapshot_id: SnapshotId,
     schema_id: SchemaId,
     schema: Schema,
-    survivors: Vec<(FileId, Verdict)>,
+    survivors: Vec<Survivor>,
+    residuals: ResidualTable,
     metrics: PlanMetrics,
 }
 
@@ -153,12 +164,14 @@ impl Catalog {
         let started = Instant::now();
         let store = Arc::clone(&self.store);
         blocking::run(move || {
-            let filter = prepare::parse_filter(request.filter.as_deref())?;
-            let Found { snapshot_id, schema_id, schema, survivors, mut metrics } =
-                store.read(|tx| find(tx, &ident, &request, filter))?;
+            let filter = request.filter.clone().map(ReadFilter::parse).transpose()?;
+            let Found { snapshot_id, schema_id, schema, survivors, residuals, mut metrics } =
+                store.read(|tx| find(tx, &ident, &request, filter.as_ref()))?;
             let (page, more) = cut_page(&survivors, request.page);
             let entries_started = Instant::now();
-            let files = store.read(|tx| load_entries(tx, page, &schema.leaf_columns()))?;
+            let of_files: Vec<ResidualIndex> = page.iter().map(|survivor| survivor.residual).collect();
+            let residuals = residuals.write(filter.as_ref(), &of_files);
+            let files = store.read(|tx| load_entries(tx, page, residuals, &schema.leaf_columns()))?;
             metrics.timings.entries = entries_started.elapsed();
             metrics.timings.total = started.elapsed();
             Ok(Plan { snapshot_id, schema_id, schema, files, more, metrics })
@@ -171,7 +184,7 @@ fn find(
     tx: &ReadTransaction<'_>,
     ident: &TableIdent,
     request: &PlanRequest,
-    filter: Option<prunus_pruner::Predicate>,
+    filter: Option<&ReadFilter>,
 ) -> Result<Found> {
     let bind_started = Instant::now();
     let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
@@ -179,18 +192,18 @@ fn find(
     let schema = crate::tables::load_schema(tx, &table, schema_id)?;
     let program = prepare::compile(&schema, request, filter)?;
     let bind = bind_started.elapsed();
-    let (mut survivors, mut metrics) = passes::run(tx, &table, snapshot_id, &program)?;
-    survivors.sort_unstable_by_key(|(file_id, _)| *file_id);
+    let Passed { mut survivors, residuals, mut metrics } = passes::run(tx, &table, snapshot_id, &program)?;
+    survivors.sort_unstable_by_key(|survivor| survivor.file_id);
     metrics.timings.bind = bind;
-    Ok(Found { snapshot_id, schema_id, schema, survivors, metrics })
+    Ok(Found { snapshot_id, schema_id, schema, survivors, residuals, metrics })
 }
 
 /// The survivors that a page asks for, and whether more follow.
-fn cut_page(survivors: &[(FileId, Verdict)], page: PlanPage) -> (&[(FileId, Verdict)], bool) {
+fn cut_page(survivors: &[Survivor], page: PlanPage) -> (&[Survivor], bool) {
     let (after, size) = match page {
         PlanPage::MetricsOnly => return (&[], false),
         PlanPage::First(size) => (0, size),
-        PlanPage::After(file_id, size) => (survivors.partition_point(|(survivor, _)| *survivor <= file_id), size),
+        PlanPage::After(file_id, size) => (survivors.partition_point(|survivor| survivor.file_id <= file_id), size),
     };
     let rest = survivors.get(after..).unwrap_or_default();
     match rest.split_at_checked(size.as_usize()) {
@@ -201,17 +214,18 @@ fn cut_page(survivors: &[(FileId, Verdict)], page: PlanPage) -> (&[(FileId, Verd
 
 fn load_entries(
     tx: &ReadTransaction<'_>,
-    page: &[(FileId, Verdict)],
+    page: &[Survivor],
+    residuals: Vec<Option<Arc<Filter>>>,
     leaves: &[LeafColumn],
 ) -> Result<Vec<PlannedFile>> {
-    let file_ids: Vec<FileId> = page.iter().map(|(file_id, _)| *file_id).collect();
+    let file_ids: Vec<FileId> = page.iter().map(|survivor| survivor.file_id).collect();
     let rows = tx.load_data_files(&file_ids)?;
-    let verdicts = page.iter().map(|(_, verdict)| *verdict);
-    Ok(rows
-        .into_iter()
-        .zip(verdicts)
-        .map(|(row, verdict)| PlannedFile { entry: FileEntry::new(row, leaves), verdict })
-        .collect())
+    let files = rows.into_iter().zip(page).zip(residuals).map(|((row, survivor), residual)| {
+        // A file all of whose rows match has nothing left to filter, whatever pruning found of the parts of the filter.
+        let residual = residual.filter(|_| survivor.verdict != Verdict::All);
+        PlannedFile { entry: FileEntry::new(row, leaves), verdict: survivor.verdict, residual }
+    });
+    Ok(files.collect())
 }
 
 /// A time as people read it.

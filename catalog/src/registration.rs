@@ -165,7 +165,8 @@ impl Registration<'_> {
             let reconciled = match columns.remove(&leaf.id) {
                 Some(FileColumn::Present(footer)) => {
                     if declared::is_tighter(&declared, &footer) {
-                        let message = "the declared bounds are tighter than the footer's, which stand: only reading could decide";
+                        let message =
+                            "the declared bounds are tighter than the footer's, which stand: only reading could decide";
                         let warning = Fault::of_path(self.path(), message);
                         self.warnings.push(warning.in_column(column_ref::key(&leaf.path)));
                     }

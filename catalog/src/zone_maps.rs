@@ -5,7 +5,7 @@ use prunus_manifest::{
     ColumnZones as StoredZones, EntryBlock, ManifestRow, ReadTransaction, SchemaColumn, TableId, TailEntry,
 };
 use prunus_pruner::{ColumnZones, ZoneColumns, ZoneMaps};
-use prunus_statistics::{FieldId, PrimitiveType, ZoneMap};
+use prunus_statistics::{FieldId, FileStatistics, PrimitiveType, ZoneMap};
 
 use crate::Result;
 
@@ -42,6 +42,18 @@ pub(crate) fn of_tail(tail: &[TailEntry], columns: &[ProgramColumn]) -> Result<Z
             .map(|entry| ZoneMap::of_file(entry.statistics.columns.get(&field_id), column_type, entry.row_count))
             .collect();
         Ok(StoredZones::from_zone_maps(column_type.physical_type(), &zones))
+    })
+}
+
+/// The zone maps of one file.
+pub(crate) fn of_file(
+    row_count: Option<u64>,
+    statistics: &FileStatistics,
+    columns: &[ProgramColumn],
+) -> Result<ZoneMaps> {
+    build(&UInt64Array::from(vec![row_count]), columns, |SchemaColumn { field_id, column_type }| {
+        let zone = ZoneMap::of_file(statistics.columns.get(&field_id), column_type, row_count);
+        Ok(StoredZones::from_zone_maps(column_type.physical_type(), &[zone]))
     })
 }
 

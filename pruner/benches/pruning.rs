@@ -139,7 +139,9 @@ fn compile(text: &str, table: &Table) -> PruningProgram {
 
 /// From a filter's text, and from its parsed form, to what prunes.
 fn compiling(wanted: &str) {
-    println!("\n| filter | ours from text, µs | ours from the predicate, µs | DataFusion from text, µs | its build alone, µs |");
+    println!(
+        "\n| filter | ours from text, µs | ours from the predicate, µs | DataFusion from text, µs | its build alone, µs |"
+    );
     println!("| --- | ---: | ---: | ---: | ---: |");
     let table = Table::new(1_000, false);
     let rival = Rival::new(&table);
@@ -160,7 +162,8 @@ fn compiling(wanted: &str) {
         let mut build = || drop(black_box(expression.clone().map(|expression| rival.build(expression))));
         let times = medians([&mut from_text, &mut from_predicate, &mut theirs, &mut build]);
         let [from_text, from_predicate, theirs, build] = times.map(micros);
-        let (theirs, build) = if filter.for_datafusion { (theirs, build) } else { ("cannot".to_owned(), String::new()) };
+        let (theirs, build) =
+            if filter.for_datafusion { (theirs, build) } else { ("cannot".to_owned(), String::new()) };
         println!("| {} | {from_text} | {from_predicate} | {theirs} | {build} |", filter.name);
     }
 }

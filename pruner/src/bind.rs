@@ -447,7 +447,8 @@ mod tests {
         check("\"id\" = 1", "#4 int64 in [1, 1]");
         check("\"ID\" = 1", "#3 int32 in [1, 1]");
         for name in ["id", "ID", "Id"] {
-            let ambiguous = "is ambiguous: several columns have that name but for upper and lower case; write it in double quotes";
+            let ambiguous =
+                "is ambiguous: several columns have that name but for upper and lower case; write it in double quotes";
             check_faults(&format!("{name} = 1"), &[&format!("column `{name}` {ambiguous}")]);
         }
     }

@@ -105,12 +105,7 @@ fn narrow(node: &Node, asked: OutcomeSet, zones: &ZoneMaps, live: &mut Tile) {
 
 /// Leaves the containers on whose rows a conjunction of the parts may have an outcome in `asked`; `narrow` asks one of them.
 /// It is true where all parts are, false where one is, and null where one is null and none false.
-fn conjunction(
-    parts: &[Node],
-    asked: OutcomeSet,
-    live: &mut Tile,
-    narrow: impl Fn(&Node, OutcomeSet, &mut Tile),
-) {
+fn conjunction(parts: &[Node], asked: OutcomeSet, live: &mut Tile, narrow: impl Fn(&Node, OutcomeSet, &mut Tile)) {
     let every = |asked: OutcomeSet, live: &mut Tile| {
         for part in parts {
             if live.is_none() {

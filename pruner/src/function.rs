@@ -128,7 +128,7 @@ impl Function {
             (Self::Negate, [operand]) => write!(f, "-({operand})"),
             (Self::DateTrunc(unit), [operand]) => write!(f, "date_trunc('{}', {operand})", unit.name()),
             (Self::Extract(part), [operand]) => write!(f, "EXTRACT({} FROM {operand})", part.name()),
-            (_, [left, right]) if !infix.is_empty() => write!(f, "({left}) {infix} ({right})"),
+            (_, [left, right]) if !infix.is_empty() => write!(f, "{} {infix} {}", Operand(left), Operand(right)),
             _ => {
                 let name = FUNCTIONS.iter().find(|(_, function)| *function == self).map_or("", |(name, _)| name);
                 write!(f, "{name}(")?;
@@ -137,6 +137,18 @@ impl Function {
                 }
                 f.write_str(")")
             }
+        }
+    }
+}
+
+/// An operand of an operator, in parentheses where it might read otherwise without.
+struct Operand<'a>(&'a Expression);
+
+impl fmt::Display for Operand<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            plain @ (Expression::Column(_) | Expression::Null) => write!(f, "{plain}"),
+            other => write!(f, "({other})"),
         }
     }
 }

@@ -121,7 +121,7 @@ pub(crate) enum Relation {
 }
 
 impl Relation {
-    pub(crate) fn holds<T: PartialOrd>(self, value: T, end: T) -> bool {
+    pub(crate) fn holds<T: PartialOrd + ?Sized>(self, value: &T, end: &T) -> bool {
         match self {
             Self::Lt => value < end,
             Self::LtEq => value <= end,
@@ -190,9 +190,9 @@ impl<S: Side + ?Sized> KnownBounds<'_, S> {
                 }
             }
             ValueTest::In(list) => {
-                let (Some(first), Some(last)) = (list.first(), list.last()) else { return live.clear() };
-                self.max.keep(live, self.max_known, Relation::GtEq, first);
-                self.min.keep(live, self.min_known, Relation::LtEq, last);
+                let (Some(least), Some(greatest)) = (list.first(), list.last()) else { return live.clear() };
+                self.max.keep(live, self.max_known, Relation::GtEq, least);
+                self.min.keep(live, self.min_known, Relation::LtEq, greatest);
                 // With one bound not known, the ends of the list have said all.
                 self.retain_known(live, |min, max| list.may_be_between(min, max));
                 self.retain_known(live, |min, max| list.any_between(min, max));
@@ -309,5 +309,64 @@ mod tests {
         check(&listed, None, Some(0), (false, true));
         check(&listed, None, None, (true, true));
         check(&ValueTest::In(SortedList::new(vec![])), None, None, (false, true));
+    }
+
+    /// Bounds of more containers than a tile has, anywhere from 0 to 999 and close to each other, some not known.
+    fn many(len: usize) -> (Vec<i64>, Vec<i64>, Mask, Mask) {
+        let value = |seed: usize, index: usize| i64::try_from((index * 7_919 + seed) * 104_729 % 1_000).unwrap();
+        let min: Vec<i64> = (0..len).map(|index| value(1, index)).collect();
+        let max = min.iter().enumerate().map(|(index, min)| min + value(2, index) % 20).collect();
+        (min, max, Mask::from_fn(len, |index| index % 7 != 3), Mask::from_fn(len, |index| index % 11 != 5))
+    }
+
+    fn over_tiles(len: usize, narrow: impl Fn(&mut Tile)) -> Mask {
+        let mut kept = Mask::none(len);
+        for mut live in Tile::over(&Mask::from_fn(len, |index| index % 13 != 1)) {
+            narrow(&mut live);
+            live.store(&mut kept);
+        }
+        kept
+    }
+
+    #[test]
+    fn loops_answer_as_single_comparisons_do() {
+        for len in [1, 63, 64, 65, 4_095, 4_096, 4_097, 9_000] {
+            let (min, _, known, _) = many(len);
+            let small: Vec<i32> = min.iter().map(|value| i32::try_from(*value).unwrap()).collect();
+            let floats: Vec<f64> = small.iter().map(|value| f64::from(*value)).collect();
+            for relation in [Relation::Lt, Relation::LtEq, Relation::Gt, Relation::GtEq] {
+                let expected = Mask::from_fn(len, |index| {
+                    index % 13 != 1 && (!known.contains(index) || relation.holds(&min[index], &500))
+                });
+                assert_eq!(over_tiles(len, |live| min[..].keep(live, &known, relation, &500)), expected);
+                assert_eq!(over_tiles(len, |live| small[..].keep(live, &known, relation, &500)), expected);
+                assert_eq!(over_tiles(len, |live| floats[..].keep(live, &known, relation, &500.0)), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn lists_answer_as_searches_of_all_their_values_do() {
+        for (len, step) in [(65, 1), (4_097, 3), (9_000, 40), (9_000, 999)] {
+            let (min, max, min_known, max_known) = many(len);
+            let bounds = KnownBounds { min: &min[..], max: &max[..], min_known: &min_known, max_known: &max_known };
+            let values: Vec<i64> = (100..900).step_by(step).collect();
+            let list = ValueTest::In(SortedList::new(values.clone()));
+            let known = |index| {
+                let known = |value: &[i64], mask: &Mask, open| if mask.contains(index) { value[index] } else { open };
+                (known(&min, &min_known, i64::MIN), known(&max, &max_known, i64::MAX))
+            };
+            let passes = |index: usize| {
+                let (min, max) = known(index);
+                index % 13 != 1 && values.iter().any(|value| min <= *value && *value <= max)
+            };
+            let fails = |index: usize| {
+                let (min, max) = known(index);
+                index % 13 != 1
+                    && (min == i64::MIN || max == i64::MAX || (min..=max).any(|value| !values.contains(&value)))
+            };
+            assert_eq!(over_tiles(len, |live| bounds.may_pass(&list, live)), Mask::from_fn(len, passes));
+            assert_eq!(over_tiles(len, |live| bounds.may_fail(&list, live)), Mask::from_fn(len, fails));
+        }
     }
 }

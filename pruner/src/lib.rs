@@ -8,6 +8,9 @@
 //! (what to compute over which columns of zone maps), [`Selection`] (a verdict per container). After binding nothing can
 //! fail.
 //!
+//! [`ResidualProgram`] finds out what of a filter still has to run on the containers that are kept, and
+//! [`PruningProgram::explain`] says of one container why it was kept or skipped.
+//!
 //! For every node of a filter and every container the program knows a set of outcomes, of {true, false, null}, that holds at
 //! least those the node has on the container's rows. A container is skipped when true is not among them, and matches as a
 //! whole when nothing else is.

@@ -4,8 +4,8 @@ use std::fmt;
 
 use prunus_statistics::{Literal, PrimitiveType};
 
-use crate::function::{CastKind, Function, SqlType};
 use crate::JsonLiteral;
+use crate::function::{CastKind, Function, SqlType};
 
 /// The name of a column: one part, or several for a field inside structs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

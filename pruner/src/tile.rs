@@ -111,3 +111,25 @@ impl Tile {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_cover_a_mask_and_write_back_to_it() {
+        for len in [0, 1, 64, 65, WORDS * 64 - 1, WORDS * 64, WORDS * 64 + 1, 3 * WORDS * 64 + 70] {
+            let third = Mask::from_fn(len, |index| index % 3 == 0);
+            let even: Vec<bool> = (0..len).map(|index| index % 2 == 0).collect();
+            let mut written = Mask::none(len);
+            for mut tile in Tile::over(&third) {
+                let first = tile.first_word * 64;
+                assert_eq!(tile.part_of(&even), &even[first..len.min(first + WORDS * 64)]);
+                assert_eq!(tile.words_of(&third), tile.words());
+                tile.retain(|index| even[index]);
+                tile.store(&mut written);
+            }
+            assert_eq!(written, Mask::from_fn(len, |index| index % 6 == 0));
+        }
+    }
+}

@@ -140,7 +140,10 @@ impl Bounds {
         fn slot<T: ArrowPrimitiveType>(array: &PrimitiveArray<T>, index: usize) -> Option<T::Native> {
             array.values().get(index).copied()
         }
-        fn integers<T: ArrowPrimitiveType>(sides: &Sides<PrimitiveArray<T>>, index: usize) -> (Option<Value>, Option<Value>)
+        fn integers<T: ArrowPrimitiveType>(
+            sides: &Sides<PrimitiveArray<T>>,
+            index: usize,
+        ) -> (Option<Value>, Option<Value>)
         where
             i128: From<T::Native>,
         {
@@ -171,7 +174,10 @@ fn known_zeros(counts: &UInt64Array) -> Mask {
 
 /// The containers whose bit is set; all, where there are no bits.
 fn bits(bits: Option<&BooleanBuffer>, len: usize) -> Mask {
-    bits.map_or_else(|| Mask::all(len), |bits| Mask::from_words(bits.bit_chunks().iter_padded().take(len.div_ceil(64)).collect(), len))
+    bits.map_or_else(
+        || Mask::all(len),
+        |bits| Mask::from_words(bits.bit_chunks().iter_padded().take(len.div_ceil(64)).collect(), len),
+    )
 }
 
 impl ZoneMaps {
@@ -206,5 +212,41 @@ impl ZoneMaps {
 
     pub(crate) fn column(&self, field: FieldId) -> Option<&ColumnZones> {
         self.columns.get(&field)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::Int64Array;
+
+    use super::*;
+
+    #[test]
+    fn what_is_unknown_is_may_be() {
+        for len in [0, 1, 63, 64, 65, 130] {
+            // Parts of longer arrays, so that their bits do not begin at a byte.
+            let whole = 0..len + 3;
+            let counts = |seed: u64| -> UInt64Array {
+                let count = |index: usize| (index as u64 + seed) % 5;
+                whole.clone().map(|index| Some(count(index)).filter(|count| *count < 3)).collect()
+            };
+            let bounds: Int64Array = whole.clone().map(|index| (index % 4 > 0).then_some(1)).collect();
+            let bounds: ArrayRef = Arc::new(bounds.slice(3, len));
+            let valueless: BooleanArray =
+                whole.clone().map(|index| [Some(true), Some(false), None][index % 3]).collect();
+            let (nulls, nans) = (counts(0).slice(3, len), counts(2).slice(3, len));
+            let valueless = valueless.slice(3, len);
+            let columns =
+                ZoneColumns { min: &bounds, max: &bounds, null_count: &nulls, nan_count: &nans, valueless: &valueless };
+            let zones = ColumnZones::new(PhysicalType::Int64, &columns).unwrap();
+            let mask = |test: &dyn Fn(usize) -> bool| Mask::from_fn(len, |index| test(index + 3));
+            assert_eq!(zones.min_known, mask(&|index| index % 4 > 0));
+            assert_eq!(zones.may_be_null, mask(&|index| index % 5 != 0));
+            assert_eq!(zones.may_be_nan, mask(&|index| (index + 2) % 5 != 0));
+            assert_eq!(zones.may_have_value, mask(&|index| index % 3 != 0));
+            assert_eq!(zones.null_count_known, mask(&|index| index % 5 < 3));
+        }
     }
 }

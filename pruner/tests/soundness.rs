@@ -245,7 +245,8 @@ fn a_residual_matches_the_rows_of_a_kept_container_that_its_filter_matches() {
                 let left = residual.predicate(&filter).unwrap_or(Predicate::Constant(Some(true)));
                 kept.set(kept.get() + 1);
                 smaller.set(smaller.get() + usize::from(verdict == Verdict::Some && left != filter));
-                case.check_agreement(&filter, &left, nan_order, rows).map_err(|fault| format!("{fault}\nby {claims:?}"))?;
+                case.check_agreement(&filter, &left, nan_order, rows)
+                    .map_err(|fault| format!("{fault}\nby {claims:?}"))?;
             }
         }
         Ok(())

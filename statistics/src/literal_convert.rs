@@ -155,7 +155,8 @@ fn convert_float(value: f64, column_type: PrimitiveType) -> Option<Converted> {
 /// of its size apart: it is written as a float, or beyond the integers of 64 bits.
 fn may_be_read_as_float(number: Number, scale: u8) -> bool {
     const FLOATS_TELL_APART: i128 = 1 << 53;
-    let is_large = number.scaled(scale).map_or(true, |(low, high)| high >= FLOATS_TELL_APART || low <= -FLOATS_TELL_APART);
+    let is_large =
+        number.scaled(scale).map_or(true, |(low, high)| high >= FLOATS_TELL_APART || low <= -FLOATS_TELL_APART);
     let is_bigint = |value: i128| i64::try_from(value).is_ok() || u64::try_from(value).is_ok();
     let is_wide = number.scaled(0).map_or(true, |(low, high)| !is_bigint(low) || !is_bigint(high));
     is_large && (number.is_float_notation() || is_wide)
@@ -314,7 +315,9 @@ mod tests {
     fn integers_that_floats_do_not_tell_apart_are_taken_for_each_other() {
         let power = 1_i128 << 53;
         let around = |text: &str, column_type: &str, value: i128| match convert(&number(text), column_type) {
-            Converted::Between(Value::Integer(low), Value::Integer(high)) => low < value && value < high && high - low < 200_000,
+            Converted::Between(Value::Integer(low), Value::Integer(high)) => {
+                low < value && value < high && high - low < 200_000
+            }
             other => panic!("{text}: {other:?}"),
         };
         assert_eq!(convert(&number("9007199254740993"), "int64"), integer(power + 1));

@@ -13,10 +13,10 @@ use parquet::basic::Compression;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 /// A small generator of numbers (SplitMix64), so that every run has the same rows.
-pub struct Numbers(pub u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -25,7 +25,7 @@ impl Numbers {
     }
 
     /// A number below `bound`.
-    pub fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 
@@ -36,7 +36,7 @@ impl Numbers {
 
 /// Rows of file number `file`: most columns are clustered by it, some not at all; some are null or NaN in places, some in
 /// whole files.
-pub fn batch(file: u64, rows: usize) -> RecordBatch {
+pub(crate) fn batch(file: u64, rows: usize) -> RecordBatch {
     let numbers = &mut Numbers(file);
     let base = i64::try_from(file).unwrap() * 100;
     let mut column = |nullable: bool| -> Vec<Option<i64>> {
@@ -103,7 +103,7 @@ fn decimals(values: &[Option<i64>]) -> Decimal128Array {
 }
 
 /// Writes a Parquet file of several row groups; some files have no statistics.
-pub fn write(path: &Path, batch: &RecordBatch, statistics: EnabledStatistics) {
+pub(crate) fn write(path: &Path, batch: &RecordBatch, statistics: EnabledStatistics) {
     let properties = WriterProperties::builder()
         .set_statistics_enabled(statistics)
         .set_max_row_group_row_count(Some(64))

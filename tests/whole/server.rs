@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A running server. Its data folder and the folder for data files go with it.
-pub struct Server {
+pub(crate) struct Server {
     url: String,
     client: reqwest::Client,
     folder: TempDir,
@@ -16,11 +16,11 @@ pub struct Server {
 }
 
 /// An answer: status and body, null where there is none.
-pub type Answer = (u16, Value);
+pub(crate) type Answer = (u16, Value);
 
 impl Server {
     /// Starts a server whose manifests are made of `manifest_target_files` files.
-    pub async fn start(manifest_target_files: u32) -> Self {
+    pub(crate) async fn start(manifest_target_files: u32) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("store")).unwrap();
         std::fs::create_dir(folder.path().join("data")).unwrap();
@@ -33,29 +33,29 @@ impl Server {
     }
 
     /// The folder for data files.
-    pub fn data(&self) -> PathBuf {
+    pub(crate) fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
     /// The path of a data file.
-    pub fn path(&self, name: impl AsRef<Path>) -> String {
+    pub(crate) fn path(&self, name: impl AsRef<Path>) -> String {
         self.data().join(name).to_str().unwrap().to_owned()
     }
 
-    pub async fn get(&self, route: &str) -> Answer {
+    pub(crate) async fn get(&self, route: &str) -> Answer {
         self.answer(self.client.get(format!("{}{route}", self.url))).await
     }
 
-    pub async fn delete(&self, route: &str) -> Answer {
+    pub(crate) async fn delete(&self, route: &str) -> Answer {
         self.answer(self.client.delete(format!("{}{route}", self.url))).await
     }
 
-    pub async fn post(&self, route: &str, body: &Value) -> Answer {
+    pub(crate) async fn post(&self, route: &str, body: &Value) -> Answer {
         self.answer(self.client.post(format!("{}{route}", self.url)).json(body)).await
     }
 
     /// Posts a body that need not be JSON.
-    pub async fn post_text(&self, route: &str, content_type: &str, body: String) -> Answer {
+    pub(crate) async fn post_text(&self, route: &str, content_type: &str, body: String) -> Answer {
         let request = self.client.post(format!("{}{route}", self.url)).header("content-type", content_type);
         self.answer(request.body(body)).await
     }
@@ -70,7 +70,7 @@ impl Server {
     }
 
     /// Creates the namespace `n` where there is none, and the table `n.NAME`.
-    pub async fn create_table(&self, name: &str, mut body: Value) -> Value {
+    pub(crate) async fn create_table(&self, name: &str, mut body: Value) -> Value {
         let (status, _) = self.post("/v1/namespaces", &json!({"name": "n"})).await;
         assert!(status == 201 || status == 409);
         body["name"] = name.into();
@@ -80,19 +80,19 @@ impl Server {
     }
 
     /// Commits to `n.NAME` and waits until what is due to be sealed is sealed.
-    pub async fn commit(&self, name: &str, body: Value) -> Value {
+    pub(crate) async fn commit(&self, name: &str, body: Value) -> Value {
         let (status, answer) = self.try_commit(name, &body).await;
         assert_eq!(status, 201, "{answer}");
         self.catalog.wait_for_sealing().await.unwrap();
         answer
     }
 
-    pub async fn try_commit(&self, name: &str, body: &Value) -> Answer {
+    pub(crate) async fn try_commit(&self, name: &str, body: &Value) -> Answer {
         self.post(&format!("/v1/namespaces/n/tables/{name}/commits"), body).await
     }
 
     /// Plans a scan of `n.NAME`, all pages of it: the first page's answer with the files of all.
-    pub async fn plan(&self, name: &str, body: &Value) -> Value {
+    pub(crate) async fn plan(&self, name: &str, body: &Value) -> Value {
         let route = format!("/v1/namespaces/n/tables/{name}/plan");
         let (status, mut first) = self.post(&route, body).await;
         assert_eq!(status, 200, "{body} {first}");
@@ -111,13 +111,13 @@ impl Server {
 }
 
 /// An append of files of which nothing is declared.
-pub fn append(paths: impl IntoIterator<Item = impl AsRef<str>>) -> Value {
+pub(crate) fn append(paths: impl IntoIterator<Item = impl AsRef<str>>) -> Value {
     let files: Vec<Value> = paths.into_iter().map(|path| json!({"path": path.as_ref()})).collect();
     json!({"operation": "append", "add": files})
 }
 
 /// The names of a plan's files, without their folders, sorted.
-pub fn names(plan: &Value) -> Vec<String> {
+pub(crate) fn names(plan: &Value) -> Vec<String> {
     let mut names: Vec<String> = plan["files"]
         .as_array()
         .unwrap()
@@ -129,7 +129,7 @@ pub fn names(plan: &Value) -> Vec<String> {
 }
 
 /// The messages of a problem's faults, each behind its path and column where it has them.
-pub fn faults(problem: &Value) -> Vec<String> {
+pub(crate) fn faults(problem: &Value) -> Vec<String> {
     let place = |fault: &Value, key: &str| {
         fault[key].as_str().map(|text| format!("{}: ", text.rsplit('/').next().unwrap_or(text)))
     };

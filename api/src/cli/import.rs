@@ -146,7 +146,10 @@ async fn create(client: &Client, args: &ImportArgs, listing: &Listing) -> Result
             }
             created => {
                 let created = created?;
-                eprintln!("created {} with the schema of {schema_from}; columns that only other files have are left out", args.table);
+                eprintln!(
+                    "created {} with the schema of {schema_from}; columns that only other files have are left out",
+                    args.table
+                );
                 return Ok(created);
             }
         }

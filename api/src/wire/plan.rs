@@ -1,7 +1,7 @@
 //! What is asked of a plan.
 
 use prunus_catalog::{
-    Fault, FileId, NanOrder, PageSize, PlanPage, PlanRequest, Pruning, SchemaId, SnapshotId, SnapshotRef,
+    Fault, FileId, Filter, NanOrder, PageSize, PlanPage, PlanRequest, Pruning, SchemaId, SnapshotId, SnapshotRef,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -75,16 +75,8 @@ impl PlanJson {
             faults.extend(found);
             SnapshotRef::Current
         });
-        let filter = match self.filter {
-            Some(FilterJson::Iceberg(_)) => {
-                faults
-                    .push(Fault::at("filter", "an Iceberg expression as filter is not supported yet: write SQL text"));
-                None
-            }
-            Some(FilterJson::Sql(text)) => Some(text),
-            None => None,
-        };
-        let page_size = page_size(self.page_size, filter.as_deref().unwrap_or_default()).unwrap_or_else(|found| {
+        let filter = self.filter.map(Filter::from);
+        let page_size = page_size(self.page_size, filter.as_ref().map_or(0, written_bytes)).unwrap_or_else(|found| {
             faults.extend(found);
             PageSize::default()
         });
@@ -112,21 +104,52 @@ impl PlanJson {
 }
 
 /// The size of a page, so that its residuals stay within [`MAX_RESIDUAL_BYTES_PER_PAGE`].
-fn page_size(asked: Option<u32>, filter: &str) -> Result<PageSize, Vec<Fault>> {
+fn page_size(asked: Option<u32>, filter_bytes: usize) -> Result<PageSize, Vec<Fault>> {
     let asked = super::page_size(asked)?;
-    let files_max = (MAX_RESIDUAL_BYTES_PER_PAGE / filter.len().max(1)).max(1);
+    let files_max = (MAX_RESIDUAL_BYTES_PER_PAGE / filter_bytes.max(1)).max(1);
     let size = asked.get().min(u32::try_from(files_max).unwrap_or(u32::MAX));
     Ok(PageSize::new(size).unwrap_or(asked))
 }
 
-/// A filter.
+/// How long a filter is.
+fn written_bytes(filter: &Filter) -> usize {
+    match filter {
+        Filter::Sql(text) => text.len(),
+        Filter::Iceberg(json) => json.to_string().len(),
+    }
+}
+
+/// A filter, or what is left of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a filter is SQL text or an Iceberg expression object")]
 pub enum FilterJson {
     /// A SQL boolean expression.
     Sql(String),
-    /// An expression as the Iceberg REST specification writes it: not supported yet.
+    /// An expression as the Iceberg REST specification writes it.
     Iceberg(Map<String, Value>),
+    /// The Iceberg expression of every row, or of none.
+    Constant(bool),
+}
+
+impl From<FilterJson> for Filter {
+    fn from(filter: FilterJson) -> Self {
+        match filter {
+            FilterJson::Sql(text) => Self::Sql(text),
+            FilterJson::Iceberg(object) => Self::Iceberg(Value::Object(object)),
+            FilterJson::Constant(value) => Self::Iceberg(Value::Bool(value)),
+        }
+    }
+}
+
+impl From<&Filter> for FilterJson {
+    fn from(filter: &Filter) -> Self {
+        match filter {
+            Filter::Sql(text) => Self::Sql(text.clone()),
+            Filter::Iceberg(Value::Object(object)) => Self::Iceberg(object.clone()),
+            // An Iceberg expression that is no object is true or false.
+            Filter::Iceberg(constant) => Self::Constant(*constant != Value::Bool(false)),
+        }
+    }
 }
 
 /// How an engine orders NaN.
@@ -182,8 +205,8 @@ mod tests {
 
     #[test]
     fn every_fault_of_a_plan_is_found() {
-        let bad = json!({"filter": {"type": "eq"}, "snapshot_id": 1, "as_of": "2024-01-31T12:00:00Z", "page_size": 0});
-        assert_eq!(faults(bad), ["as_of", "filter", "page_size"]);
+        let bad = json!({"snapshot_id": 1, "as_of": "2024-01-31T12:00:00Z", "page_size": 0});
+        assert_eq!(faults(bad), ["as_of", "page_size"]);
     }
 
     #[test]
@@ -202,12 +225,12 @@ mod tests {
 
     #[test]
     fn long_filters_make_short_pages() {
-        let size = |asked, bytes| page_size(asked, &"x".repeat(bytes)).unwrap().get();
+        let size = |asked, bytes| page_size(asked, bytes).unwrap().get();
         assert_eq!(size(None, 10), DEFAULT_PAGE_SIZE);
         let at_the_limit = MAX_RESIDUAL_BYTES_PER_PAGE / MAX_PAGE_SIZE as usize;
         assert_eq!(size(Some(MAX_PAGE_SIZE), at_the_limit), MAX_PAGE_SIZE);
         assert!(size(Some(MAX_PAGE_SIZE), at_the_limit + 1) < MAX_PAGE_SIZE);
         assert_eq!(size(None, 2 * MAX_RESIDUAL_BYTES_PER_PAGE), 1);
-        assert!(page_size(Some(MAX_PAGE_SIZE + 1), "").is_err());
+        assert!(page_size(Some(MAX_PAGE_SIZE + 1), 0).is_err());
     }
 }

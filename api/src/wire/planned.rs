@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::file::partition_json;
+use super::plan::FilterJson;
 use super::table::SchemaJson;
 
 /// A page of a plan, its files by rising `file_id`.
@@ -28,18 +29,18 @@ pub struct PlannedJson {
 }
 
 impl PlannedJson {
-    /// The first page of a plan by this filter, as far as it does not name the next.
-    pub(crate) fn first_page(plan: Plan, filter: Option<&str>) -> Self {
+    /// The first page of a plan, as far as it does not name the next.
+    pub(crate) fn first_page(plan: Plan) -> Self {
         let metrics = PlanMetricsJson::from(&plan.metrics);
-        Self { metrics: Some(metrics), ..Self::later_page(plan, filter) }
+        Self { metrics: Some(metrics), ..Self::later_page(plan) }
     }
 
     /// A page after the first, as far as it does not name the next.
-    pub(crate) fn later_page(plan: Plan, filter: Option<&str>) -> Self {
+    pub(crate) fn later_page(plan: Plan) -> Self {
         Self {
             snapshot_id: plan.snapshot_id.0,
             schema: SchemaJson::new(plan.schema_id, &plan.schema),
-            files: plan.files.into_iter().map(|file| PlannedFileJson::new(file, filter)).collect(),
+            files: plan.files.into_iter().map(PlannedFileJson::from).collect(),
             metrics: None,
             next_page_token: None,
         }
@@ -62,8 +63,8 @@ pub struct PlannedFileJson {
     pub etag: Option<String>,
     /// Whether some or all of its rows match.
     pub verdict: VerdictJson,
-    /// What is left to filter its rows by; null for nothing.
-    pub residual: Option<String>,
+    /// What is left to filter its rows by, in the language of the filter; null for nothing.
+    pub residual: Option<FilterJson>,
     /// Values that it has in every row, by column.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub partition: BTreeMap<String, Value>,
@@ -72,9 +73,8 @@ pub struct PlannedFileJson {
     pub columns: BTreeMap<String, String>,
 }
 
-impl PlannedFileJson {
-    fn new(file: PlannedFile, filter: Option<&str>) -> Self {
-        let verdict = VerdictJson::from(file.verdict);
+impl From<PlannedFile> for PlannedFileJson {
+    fn from(file: PlannedFile) -> Self {
         let partition = partition_json(&file.entry.partition);
         let row = file.entry.row;
         Self {
@@ -83,11 +83,8 @@ impl PlannedFileJson {
             size_bytes: row.size_bytes,
             row_count: row.row_count,
             etag: row.etag,
-            verdict,
-            residual: match verdict {
-                VerdictJson::All => None,
-                VerdictJson::Some => filter.map(str::to_owned),
-            },
+            verdict: VerdictJson::from(file.verdict),
+            residual: file.residual.as_deref().map(FilterJson::from),
             partition,
             columns: BTreeMap::new(),
         }

@@ -7,28 +7,45 @@ use arrow::array::{Array, Int64Array, UInt64Array};
 use prunus_manifest::{EntryBlock, FileId, ManifestRow, ReadTransaction, SnapshotId, TableRow, TailEntry, Totals};
 use prunus_pruner::{Mask, Obstacles, PruningProgram, Selection, Verdict, ZoneMaps};
 
+use super::filter::{ResidualIndex, ResidualTable};
 use super::metrics::{PlanMetrics, Sum};
 use super::prepare::Prepared;
 use super::{Pruning, add_elapsed};
 use crate::Result;
 use crate::zone_maps::{self, ProgramColumn};
 
-/// Runs a program over all live files of a snapshot: the files that may match, in no order, and what was done.
+/// A file that may match.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Survivor {
+    pub(super) file_id: FileId,
+    pub(super) verdict: Verdict,
+    pub(super) residual: ResidualIndex,
+}
+
+/// What the passes find: the files that may match, in no order; what of the filter is left for them; and what was done.
+pub(super) struct Passed {
+    pub(super) survivors: Vec<Survivor>,
+    pub(super) residuals: ResidualTable,
+    pub(super) metrics: PlanMetrics,
+}
+
+/// Runs a program over all live files of a snapshot.
 pub(super) fn run(
     tx: &ReadTransaction<'_>,
     table: &TableRow,
     snapshot_id: SnapshotId,
     prepared: &Prepared,
-) -> Result<(Vec<(FileId, Verdict)>, PlanMetrics)> {
+) -> Result<Passed> {
     let columns = match prepared.pruning {
         Pruning::On => prepared.program.columns(),
         Pruning::Off => Vec::new(),
     };
     let metrics = PlanMetrics::new(&prepared.program);
-    let mut passes = Passes { tx, snapshot_id, prepared, columns, survivors: Vec::new(), metrics };
+    let found = Passed { survivors: Vec::new(), residuals: ResidualTable::default(), metrics };
+    let mut passes = Passes { tx, snapshot_id, prepared, columns, found };
     passes.over_manifests(table)?;
     passes.over_tail(table)?;
-    Ok((passes.survivors, passes.metrics))
+    Ok(passes.found)
 }
 
 struct Passes<'a> {
@@ -36,8 +53,7 @@ struct Passes<'a> {
     snapshot_id: SnapshotId,
     prepared: &'a Prepared,
     columns: Vec<ProgramColumn>,
-    survivors: Vec<(FileId, Verdict)>,
-    metrics: PlanMetrics,
+    found: Passed,
 }
 
 /// The files of a manifest or of the tail, as columns.
@@ -60,8 +76,8 @@ impl Passes<'_> {
         manifests.retain(|manifest| manifest.first_added_snapshot <= self.snapshot_id);
         let zones = zone_maps::of_manifests(self.tx, table.table_id, &manifests, &self.columns)?;
         let selection = self.select(&zones);
-        self.metrics.manifests_considered = manifests.len() as u64;
-        add_elapsed(&mut self.metrics.timings.manifests, started);
+        self.found.metrics.manifests_considered = manifests.len() as u64;
+        add_elapsed(&mut self.found.metrics.timings.manifests, started);
         for (index, manifest) in manifests.iter().enumerate() {
             if selection.verdict(index) == Verdict::None {
                 self.prune_manifest(table, manifest, index, &selection)?;
@@ -82,7 +98,7 @@ impl Passes<'_> {
         selection: &Selection,
     ) -> Result<()> {
         let started = Instant::now();
-        self.metrics.manifests_pruned += 1;
+        self.found.metrics.manifests_pruned += 1;
         // The removals that the row counts are those up to the newest snapshot.
         let counted_in_snapshot = manifest.removed.files == 0 || self.snapshot_id == table.current_snapshot;
         let sum = if counted_in_snapshot && manifest.last_added_snapshot <= self.snapshot_id {
@@ -93,13 +109,13 @@ impl Passes<'_> {
             let files = Files::of_entries(&entries, self.live_entries(manifest, &entries)?);
             files.sum(files.live.indices())
         };
-        for (conjunct, metrics) in self.metrics.conjuncts.iter_mut().enumerate() {
+        for (conjunct, metrics) in self.found.metrics.conjuncts.iter_mut().enumerate() {
             if selection.pruned_by(conjunct).is_some_and(|pruned| pruned.contains(index)) {
                 metrics.files_pruned += sum.files;
             }
         }
-        self.metrics.count_pruned(sum);
-        add_elapsed(&mut self.metrics.timings.manifests, started);
+        self.found.metrics.count_pruned(sum);
+        add_elapsed(&mut self.found.metrics.timings.manifests, started);
         Ok(())
     }
 
@@ -109,7 +125,7 @@ impl Passes<'_> {
         let live = self.live_entries(manifest, &entries)?;
         let zones = zone_maps::of_entries(self.tx, manifest, &entries, &self.columns)?;
         self.over_files(&Files::of_entries(&entries, live), &zones);
-        add_elapsed(&mut self.metrics.timings.files, started);
+        add_elapsed(&mut self.found.metrics.timings.files, started);
         Ok(())
     }
 
@@ -123,7 +139,7 @@ impl Passes<'_> {
         };
         let live = Mask::from_fn(tail.len(), |index| tail.get(index).is_some_and(is_live));
         self.over_files(&Files::of_tail(&tail, live), &zones);
-        add_elapsed(&mut self.metrics.timings.files, started);
+        add_elapsed(&mut self.found.metrics.timings.files, started);
         Ok(())
     }
 
@@ -154,7 +170,7 @@ impl Passes<'_> {
         let selection = self.select(zones);
         let kept = selection.kept().clone().and(&files.live);
         for (index, conjunct) in self.prepared.program.conjuncts().iter().enumerate() {
-            let Some(metrics) = self.metrics.conjuncts.get_mut(index) else { continue };
+            let Some(metrics) = self.found.metrics.conjuncts.get_mut(index) else { continue };
             if let Some(pruned) = selection.pruned_by(index) {
                 metrics.files_pruned += pruned.clone().and(&files.live).count() as u64;
             }
@@ -163,12 +179,15 @@ impl Passes<'_> {
                 metrics.obstacles = std::mem::take(&mut metrics.obstacles).plus(obstacles);
             }
         }
-        self.metrics.count_kept(files.sum(kept.indices()));
-        self.metrics.count_pruned(files.sum(files.live.clone().and_not(&kept).indices()));
-        for index in kept.indices() {
+        self.found.metrics.count_kept(files.sum(kept.indices()));
+        self.found.metrics.count_pruned(files.sum(files.live.clone().and_not(&kept).indices()));
+        let residuals = self.prepared.residuals.as_ref().map(|program| program.evaluate(zones, &selection));
+        let residuals = self.found.residuals.of_containers(residuals.as_ref(), &kept);
+        for (index, residual) in kept.indices().filter_map(|index| Some((index, *residuals.get(index)?))) {
             let verdict = selection.verdict(index);
-            self.metrics.files_all += u64::from(verdict == Verdict::All);
-            self.survivors.push((FileId(files.file_ids.value(index)), verdict));
+            self.found.metrics.files_all += u64::from(verdict == Verdict::All);
+            let file_id = FileId(files.file_ids.value(index));
+            self.found.survivors.push(Survivor { file_id, verdict, residual });
         }
     }
 }

@@ -1,26 +1,25 @@
 //! From a request's text to a program over the schema's columns.
 
-use prunus_pruner::{BindOptions, BoundPredicate, Column, Predicate, PruningProgram};
+use prunus_pruner::{BindOptions, BoundPredicate, Column, PruningProgram, ResidualProgram};
 use prunus_statistics::SessionZone;
 
 use crate::schema::{Field, Schema, Type};
 use crate::{Error, Fault, Result};
 
-use super::{PlanRequest, Pruning};
+use super::filter::ReadFilter;
+use super::{PlanPage, PlanRequest, Pruning};
 
 /// What a plan computes.
 pub(super) struct Prepared {
     pub(super) program: PruningProgram,
+    /// What finds out what of the filter is left for each file; `None` where that is not asked.
+    pub(super) residuals: Option<ResidualProgram>,
     /// Whether the program's answers are to be used.
     pub(super) pruning: Pruning,
 }
 
-pub(super) fn parse_filter(text: Option<&str>) -> Result<Option<Predicate>> {
-    text.map(Predicate::parse_sql).transpose().map_err(|error| Error::Filter(vec![error]))
-}
-
 /// Binds and compiles the filter, and checks what else of the request depends on the schema.
-pub(super) fn compile(schema: &Schema, request: &PlanRequest, filter: Option<Predicate>) -> Result<Prepared> {
+pub(super) fn compile(schema: &Schema, request: &PlanRequest, filter: Option<&ReadFilter>) -> Result<Prepared> {
     let columns = columns(schema);
     let zone = match &request.time_zone {
         None => SessionZone::Unknown,
@@ -39,9 +38,15 @@ pub(super) fn compile(schema: &Schema, request: &PlanRequest, filter: Option<Pre
     let options = BindOptions { nan_order: request.nan_order, zone };
     let bound = match filter {
         None => BoundPredicate::always(),
-        Some(predicate) => BoundPredicate::bind(&predicate, &columns, &options).map_err(Error::Filter)?,
+        Some(filter) => BoundPredicate::bind(&filter.predicate, &columns, &options).map_err(Error::Filter)?,
     };
-    Ok(Prepared { program: PruningProgram::compile(bound), pruning: request.pruning })
+    let residuals = match filter {
+        Some(filter) if request.pruning == Pruning::On && request.page != PlanPage::MetricsOnly => {
+            Some(ResidualProgram::new(&filter.predicate, &columns, &options).map_err(Error::Filter)?)
+        }
+        _ => None,
+    };
+    Ok(Prepared { program: PruningProgram::compile(bound), residuals, pruning: request.pruning })
 }
 
 fn is_column(columns: &[Column], key: &str) -> bool {

@@ -8,7 +8,7 @@ use arrow::array::{
 };
 use arrow::buffer::{BooleanBuffer, NullBuffer};
 use arrow::datatypes::{
-    Date32Type, DataType, Field, Float64Type, Int32Type, Int64Type, Schema, SchemaRef, TimestampMicrosecondType,
+    DataType, Date32Type, Field, Float64Type, Int32Type, Int64Type, Schema, SchemaRef, TimestampMicrosecondType,
 };
 use datafusion::common::Column as ColumnName;
 use datafusion::common::pruning::PruningStatistics;
@@ -141,12 +141,14 @@ impl TableColumn {
     fn physical(&self) -> (PhysicalType, [ArrayRef; 2]) {
         let both = |convert: &dyn Fn(&ArrayRef) -> ArrayRef| [convert(&self.min), convert(&self.max)];
         match self.min.data_type() {
-            DataType::Timestamp(..) => (PhysicalType::Int64, both(&|side| {
-                Arc::new(side.as_primitive::<TimestampMicrosecondType>().reinterpret_cast::<Int64Type>())
-            })),
-            DataType::Date32 => (PhysicalType::Int32, both(&|side| {
-                Arc::new(side.as_primitive::<Date32Type>().reinterpret_cast::<Int32Type>())
-            })),
+            DataType::Timestamp(..) => (
+                PhysicalType::Int64,
+                both(&|side| Arc::new(side.as_primitive::<TimestampMicrosecondType>().reinterpret_cast::<Int64Type>())),
+            ),
+            DataType::Date32 => (
+                PhysicalType::Int32,
+                both(&|side| Arc::new(side.as_primitive::<Date32Type>().reinterpret_cast::<Int32Type>())),
+            ),
             DataType::Utf8 => {
                 (PhysicalType::Bytes, both(&|side| Arc::new(BinaryArray::from(side.as_string::<i32>().clone()))))
             }
@@ -185,7 +187,8 @@ impl Maker {
         for index in 0..self.containers {
             let values = (0..ROWS).filter(|row| !is_null(seed, index, *row)).map(|row| value(index, row));
             let [min, max] = values.fold([None; 2], |[min, max]: [Option<T::Native>; 2], value| {
-                let is_new = |old: Option<T::Native>, less| old.is_none_or(|old| if less { value < old } else { value > old });
+                let is_new =
+                    |old: Option<T::Native>, less| old.is_none_or(|old| if less { value < old } else { value > old });
                 [if is_new(min, true) { Some(value) } else { min }, if is_new(max, false) { Some(value) } else { max }]
             });
             mins.push(min.filter(|_| min_known(seed, index)));

@@ -62,16 +62,15 @@ impl Filter {
         let mut beyond = prefix.to_owned();
         let last = beyond.pop().unwrap();
         beyond.push(char::from(last as u8 + 1));
-        let simple =
-            |name, text: String, floor| Self { name, text, instead: None, floor, for_datafusion: true };
+        let simple = |name, text: String, floor| Self { name, text, instead: None, floor, for_datafusion: true };
         vec![
-            simple("timestamp range", between(first, first + share), Floor::Timestamps(vec![minutes(first, first + share)])),
-            simple("id = k", format!("id = {id}"), Floor::Ids([id, id])),
             simple(
-                "string range",
-                format!("s >= '{}' AND s < '{}'", texts[0], texts[1]),
-                Floor::Texts(texts.clone()),
+                "timestamp range",
+                between(first, first + share),
+                Floor::Timestamps(vec![minutes(first, first + share)]),
             ),
+            simple("id = k", format!("id = {id}"), Floor::Ids([id, id])),
+            simple("string range", format!("s >= '{}' AND s < '{}'", texts[0], texts[1]), Floor::Texts(texts.clone())),
             in_list("IN (20)", 20, true),
             in_list("IN (1,000)", 1_000, true),
             in_list("IN (100,000)", 100_000, false),

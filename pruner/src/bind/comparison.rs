@@ -142,7 +142,9 @@ impl Binder<'_> {
         let is_greater = matches!(op, CompareOp::Gt | CompareOp::GtEq);
         let test = match converted {
             Ok(Converted::Exact(value)) => range(op, value.clone(), value),
-            Ok(Converted::Between(low, high)) if is_fraction(column.column_type, &low, &high) => between_integers(op, low, high),
+            Ok(Converted::Between(low, high)) if is_fraction(column.column_type, &low, &high) => {
+                between_integers(op, low, high)
+            }
             Ok(Converted::Between(low, high)) => range(op, low, high),
             Ok(Converted::BelowRange) => BoundTest::Always(is_greater),
             Ok(Converted::AboveRange) => BoundTest::Always(matches!(op, CompareOp::Lt | CompareOp::LtEq)),

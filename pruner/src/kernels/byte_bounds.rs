@@ -61,7 +61,7 @@ impl Side for ByteBounds {
     fn keep(&self, live: &mut Tile, known: &Mask, relation: Relation, end: &Vec<u8>) {
         let (known, keys) = (live.words_of(known), live.part_of(&self.keys));
         let mut tied = *live;
-        compare::keep_by_key(live.words_mut(), known, keys, relation, key(end, &self.prefix), tied.words_mut());
+        compare::keep_by_key(live.words_mut(), [known, keys], relation, key(end, &self.prefix), tied.words_mut());
         let mut fails = tied;
         fails.retain(|index| self.get(index).is_some_and(|value| !relation.holds(value, end.as_slice())));
         live.and_not(&fails);
@@ -78,8 +78,20 @@ mod tests {
 
     #[test]
     fn keys_rise_with_values_whatever_the_prefix() {
-        let sorted =
-            ["", "\0", "a", "ab", "ab\0", "ab\0\0\0\0\0\0\0", "ab\0\0\0\0\0\0\0\0", "abc", "abcdefghij", "abd", "b", "ba"];
+        let sorted = [
+            "",
+            "\0",
+            "a",
+            "ab",
+            "ab\0",
+            "ab\0\0\0\0\0\0\0",
+            "ab\0\0\0\0\0\0\0\0",
+            "abc",
+            "abcdefghij",
+            "abd",
+            "b",
+            "ba",
+        ];
         for prefix in ["", "a", "ab", "abc", "abcdefghijk", "b", "z"] {
             let keys: Vec<u64> = sorted.iter().map(|value| key(value.as_bytes(), prefix.as_bytes())).collect();
             assert!(keys.is_sorted(), "after {prefix:?}: {keys:?}");

@@ -23,12 +23,12 @@ pub(super) fn keep<T: Copy + PartialOrd>(live: &mut [u64], known: &[u64], values
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512dq", "x86_64+avx2", "aarch64+neon"))]
 pub(super) fn keep_by_key(
     live: &mut [u64],
-    known: &[u64],
-    keys: &[u64],
+    known_and_keys: [&[u64]; 2],
     relation: Relation,
     end: u64,
     tied: &mut [u64],
 ) {
+    let [known, keys] = known_and_keys;
     match relation {
         Relation::Lt | Relation::LtEq => keep_where(live, known, keys, end, |key| key <= end),
         Relation::Gt | Relation::GtEq => keep_where(live, known, keys, end, |key| key >= end),

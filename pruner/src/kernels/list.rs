@@ -143,7 +143,8 @@ impl CoarseIndex {
 
     /// Whether a bucket from `first` to `last` has a value; not told if their bits stand in several words.
     fn is_occupied(&self, first: u64, last: u64) -> bool {
-        let word = usize::try_from(first / 64).ok().and_then(|word| self.occupied.get(word)).copied().unwrap_or(u64::MAX);
+        let word =
+            usize::try_from(first / 64).ok().and_then(|word| self.occupied.get(word)).copied().unwrap_or(u64::MAX);
         let others = 63 - last.saturating_sub(first).min(63);
         first / 64 != last / 64 || word >> (first % 64) << others != 0
     }

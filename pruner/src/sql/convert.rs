@@ -52,9 +52,12 @@ pub(super) fn predicate(expression: &Expr, depth: usize) -> Result<Predicate, Fi
             list: list.iter().map(|item| value(item, depth + 1)).collect::<Result<_, _>>()?,
             negated: *negated,
         }),
-        Expr::Between { expr, negated, low, high } => {
-            Ok(Predicate::Between { expression: value(expr, depth + 1)?, low: value(low, depth + 1)?, high: value(high, depth + 1)?, negated: *negated })
-        }
+        Expr::Between { expr, negated, low, high } => Ok(Predicate::Between {
+            expression: value(expr, depth + 1)?,
+            low: value(low, depth + 1)?,
+            high: value(high, depth + 1)?,
+            negated: *negated,
+        }),
         Expr::Value(literal) => match &literal.value {
             Value::Boolean(value) => Ok(Predicate::Constant(Some(*value))),
             Value::Null => Ok(Predicate::Constant(None)),
@@ -67,7 +70,9 @@ pub(super) fn predicate(expression: &Expr, depth: usize) -> Result<Predicate, Fi
             Some(test) => Ok(test),
             None => computed_condition(expression, depth),
         },
-        Expr::Like { negated, any: false, expr, pattern, escape_char } => like(expression, (*negated, expr, pattern, escape_char.as_ref()), depth),
+        Expr::Like { negated, any: false, expr, pattern, escape_char } => {
+            like(expression, (*negated, expr, pattern, escape_char.as_ref()), depth)
+        }
         other => computed_condition(other, depth),
     }
 }
@@ -215,7 +220,7 @@ fn is_condition(op: &BinaryOperator) -> bool {
 /// An operand of a comparison. What has no rule keeps its parentheses: without them it might read otherwise.
 pub(super) fn value(written: &Expr, depth: usize) -> Result<Expression, FilterError> {
     if depth > MAX_FILTER_DEPTH {
-        return Err(FilterError::TooComplex { what: "levels of nesting", max: MAX_FILTER_DEPTH });
+        return Ok(Expression::Other(unsupported(written)));
     }
     let expression = unnested(written);
     if let Some(name) = column_name(expression) {
@@ -241,13 +246,15 @@ pub(super) fn value(written: &Expr, depth: usize) -> Result<Expression, FilterEr
             },
             _ => Expression::Other(unsupported(written)),
         },
-        Expr::UnaryOp { op: op @ (UnaryOperator::Minus | UnaryOperator::Plus), expr } => match value(expr, depth + 1)? {
-            Expression::Literal(Literal::Number(number)) if *op == UnaryOperator::Minus => {
-                Expression::Literal(Literal::Number(number.negated()))
+        Expr::UnaryOp { op: op @ (UnaryOperator::Minus | UnaryOperator::Plus), expr } => {
+            match value(expr, depth + 1)? {
+                Expression::Literal(Literal::Number(number)) if *op == UnaryOperator::Minus => {
+                    Expression::Literal(Literal::Number(number.negated()))
+                }
+                plain @ Expression::Literal(Literal::Number(_)) => plain,
+                _ => computed_or_other(written, depth)?,
             }
-            plain @ Expression::Literal(Literal::Number(_)) => plain,
-            _ => computed_or_other(written, depth)?,
-        },
+        }
         Expr::TypedString(typed) => return typed_literal(typed, written),
         _ => computed_or_other(written, depth)?,
     })

@@ -125,7 +125,9 @@ fn cast_target(data_type: &DataType) -> Option<PrimitiveType> {
         DataType::Uuid => PrimitiveType::Uuid,
         DataType::Date => PrimitiveType::Date,
         DataType::Time(None, TimezoneInfo::None) => PrimitiveType::Time(TimeUnit::Nanosecond),
-        DataType::Timestamp(None, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => PrimitiveType::Timestamp(CAST_UNIT),
+        DataType::Timestamp(None, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => {
+            PrimitiveType::Timestamp(CAST_UNIT)
+        }
         DataType::Timestamp(None, _) => PrimitiveType::Timestamptz(CAST_UNIT),
         _ => return None,
     })

@@ -291,7 +291,11 @@ impl Evaluation<'_> {
             (JsonScalar::Integer(days), Some(T::Date)) => Datum::Nanoseconds(days * 24 * HOUR),
             (JsonScalar::Integer(micros), Some(T::Timestamp(_) | T::Timestamptz(_))) => {
                 let nanoseconds = micros * 1_000;
-                let zone = if matches!(column_type, Some(T::Timestamptz(_))) { LiteralZone::Offset } else { LiteralZone::Local };
+                let zone = if matches!(column_type, Some(T::Timestamptz(_))) {
+                    LiteralZone::Offset
+                } else {
+                    LiteralZone::Local
+                };
                 column_type.map_or(Datum::Opaque, |column_type| self.moment(nanoseconds, zone, column_type))
             }
             (JsonScalar::Integer(value), Some(number)) if is_number(number) => {

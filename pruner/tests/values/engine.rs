@@ -245,7 +245,9 @@ impl Engine {
                 let (units, from) = units(&value)?;
                 Cell::Decimal(self.rescaled(units, from, *scale)?, *scale)
             }
-            (Cell::Integer(value, _), Cell::Integer(_, bits)) => Cell::Integer(*value, *bits),
+            (Cell::Integer(value, _), Cell::Integer(_, bits)) => {
+                Cell::Integer(*value, if *bits == 0 { 32 } else { *bits })
+            }
             (Cell::Date(_), Cell::Timestamp(_)) => Cell::Timestamp(local(&value)?),
             (Cell::Date(_) | Cell::Timestamp(_), Cell::Timestamptz(_)) => Cell::Timestamptz(self.instant(&value)?),
             _ => value,

@@ -1,0 +1,87 @@
+//! Why a plan keeps or skips a file.
+
+use std::collections::BTreeMap;
+
+use prunus_catalog::{Explained, ExplainedConjunct, Outcome, Verdict};
+use prunus_statistics::FileColumn;
+use serde::{Deserialize, Serialize};
+
+use super::plan::PlanJson;
+use super::statistics::StatisticsJson;
+
+/// A file of a plan to be explained. What the plan says of pages is of no account.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExplainJson {
+    /// The file.
+    pub path: String,
+    /// The plan.
+    #[serde(flatten)]
+    pub plan: PlanJson,
+}
+
+/// What is found of a file, and why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExplainedJson {
+    /// `none`, `some` or `all`: how many of its rows may match.
+    pub verdict: ExplainedVerdictJson,
+    /// The conjunct that it is skipped for, by its place in the filter; absent if it is kept, or has no rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pruned_by: Option<usize>,
+    /// What each conjunct of the filter contributes.
+    pub conjuncts: Vec<ExplainedConjunctJson>,
+}
+
+/// How many of a file's rows match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExplainedVerdictJson {
+    /// None: a plan skips the file.
+    None,
+    /// Perhaps some.
+    Some,
+    /// All.
+    All,
+}
+
+/// What is found of one conjunct, and from what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExplainedConjunctJson {
+    /// Its text as SQL.
+    pub expression: String,
+    /// Of `true`, `false` and `null` those that it may be on the file's rows.
+    pub outcomes: Vec<String>,
+    /// The statistics of the columns that it reads, where there are any.
+    pub statistics: BTreeMap<String, StatisticsJson>,
+    /// All of it as a sentence.
+    pub sentence: String,
+}
+
+impl From<Explained> for ExplainedJson {
+    fn from(explained: Explained) -> Self {
+        Self {
+            verdict: match explained.verdict {
+                Verdict::None => ExplainedVerdictJson::None,
+                Verdict::Some => ExplainedVerdictJson::Some,
+                Verdict::All => ExplainedVerdictJson::All,
+            },
+            pruned_by: explained.pruned_by,
+            conjuncts: explained.conjuncts.into_iter().map(ExplainedConjunctJson::from).collect(),
+        }
+    }
+}
+
+impl From<ExplainedConjunct> for ExplainedConjunctJson {
+    fn from(conjunct: ExplainedConjunct) -> Self {
+        let statistics = conjunct.statistics.into_iter().filter_map(|(key, (column_type, column))| match column {
+            FileColumn::Present(statistics) => Some((key, StatisticsJson::new(&statistics, column_type))),
+            FileColumn::Absent => None,
+        });
+        Self {
+            expression: conjunct.expression,
+            outcomes: conjunct.outcomes.into_iter().map(Outcome::name).map(str::to_owned).collect(),
+            statistics: statistics.collect(),
+            sentence: conjunct.sentence,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Why a plan keeps or skips a file.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use prunus_manifest::ReadTransaction;
+use prunus_pruner::{Explanation, Outcome, Verdict};
+use prunus_statistics::{FileColumn, FileStatistics, PrimitiveType};
+
+use super::filter::ReadFilter;
+use super::{PlanRequest, prepare};
+use crate::catalog::Catalog;
+use crate::name::TableIdent;
+use crate::schema::LeafColumn;
+use crate::{Result, blocking, column_ref, files, tables, zone_maps};
+
+/// What is found of one file, and why.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// What is proven of it.
+    pub verdict: Verdict,
+    /// The conjunct that it is skipped for, by its place in the filter; `None` if it is kept, or has no rows.
+    pub pruned_by: Option<usize>,
+    /// What each conjunct of the filter contributes, in its order.
+    pub conjuncts: Vec<ExplainedConjunct>,
+}
+
+/// What is found of one conjunct, and from what.
+#[derive(Clone, Debug)]
+pub struct ExplainedConjunct {
+    /// Its text as SQL.
+    pub expression: String,
+    /// What it may be on the file's rows; nothing else is possible.
+    pub outcomes: Vec<Outcome>,
+    /// The statistics of the columns that it reads, by column key, where the file has any.
+    pub statistics: BTreeMap<String, (PrimitiveType, FileColumn)>,
+    /// All of it as a sentence.
+    pub sentence: String,
+}
+
+impl Catalog {
+    /// Explains what a plan finds of one live file of the snapshot. Its page is of no account.
+    ///
+    /// # Errors
+    /// Those of [`Catalog::plan`]; [`Error::NotFound`](crate::Error::NotFound) also if no live file has that path.
+    pub async fn explain(&self, ident: TableIdent, path: String, request: PlanRequest) -> Result<Explained> {
+        let store = Arc::clone(&self.store);
+        blocking::run(move || {
+            let filter = request.filter.clone().map(ReadFilter::parse).transpose()?;
+            store.read(|tx| explain(tx, &ident, path, &request, filter.as_ref()))
+        })
+        .await
+    }
+}
+
+fn explain(
+    tx: &ReadTransaction<'_>,
+    ident: &TableIdent,
+    path: String,
+    request: &PlanRequest,
+    filter: Option<&ReadFilter>,
+) -> Result<Explained> {
+    let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
+    let (snapshot_id, schema_id) = request.snapshot.resolve(tx, &table)?;
+    let schema = tables::load_schema(tx, &table, schema_id)?;
+    let program = prepare::compile(&schema, request, filter)?.program;
+    let row = files::live_file(tx, &table, snapshot_id, path)?;
+    let statistics = tx.load_file_statistics(row.file_id)?;
+    let zones = zone_maps::of_file(row.row_count, &statistics, &program.columns())?;
+    Ok(Explained::new(program.explain(&zones, 0), &statistics, &schema.leaf_columns()))
+}
+
+impl Explained {
+    fn new(explanation: Explanation, statistics: &FileStatistics, leaves: &[LeafColumn]) -> Self {
+        let of_column = |facts: &prunus_pruner::ColumnFacts| {
+            let leaf = leaves.iter().find(|leaf| leaf.id == facts.id)?;
+            let column = statistics.columns.get(&facts.id)?.clone();
+            Some((column_ref::key(&leaf.path), (leaf.column_type, column)))
+        };
+        let conjuncts = explanation.conjuncts.into_iter().map(|conjunct| ExplainedConjunct {
+            statistics: conjunct.columns.iter().filter_map(of_column).collect(),
+            expression: conjunct.expression,
+            outcomes: conjunct.outcomes,
+            sentence: conjunct.sentence,
+        });
+        Self { verdict: explanation.verdict, pruned_by: explanation.pruned_by, conjuncts: conjuncts.collect() }
+    }
+}

@@ -1,0 +1,99 @@
+//! A filter in the language in which it was asked, and what of it is left for a file, in the same language.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use prunus_pruner::{IcebergForm, Mask, Predicate, Residual, Residuals};
+use serde_json::Value;
+
+use crate::{Error, Result};
+
+/// A filter as it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Filter {
+    /// A SQL boolean expression.
+    Sql(String),
+    /// An Iceberg expression.
+    Iceberg(Value),
+}
+
+/// A filter that was read.
+pub(super) struct ReadFilter {
+    written: Arc<Filter>,
+    pub(super) predicate: Predicate,
+}
+
+impl ReadFilter {
+    pub(super) fn parse(filter: Filter) -> Result<Self> {
+        let predicate = match &filter {
+            Filter::Sql(text) => Predicate::parse_sql(text),
+            Filter::Iceberg(json) => Predicate::parse_iceberg_json(json),
+        };
+        let predicate = predicate.map_err(|error| Error::Filter(vec![error]))?;
+        Ok(Self { written: Arc::new(filter), predicate })
+    }
+
+    /// What is left of the filter, in its language; `None` if nothing is.
+    fn write(&self, residual: &Residual) -> Option<Arc<Filter>> {
+        if *residual == Residual::WHOLE {
+            return Some(Arc::clone(&self.written));
+        }
+        let left = residual.predicate(&self.predicate)?;
+        Some(match &*self.written {
+            Filter::Sql(_) => Arc::new(Filter::Sql(left.to_string())),
+            Filter::Iceberg(json) => match left.to_iceberg_json(IcebergForm::of(json)) {
+                Some(left) => Arc::new(Filter::Iceberg(left)),
+                // What cannot be written alone is right as a part of the whole.
+                None => Arc::clone(&self.written),
+            },
+        })
+    }
+}
+
+/// Which of a plan's residuals a file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ResidualIndex(usize);
+
+/// The different residuals of a plan's files, each once.
+#[derive(Default)]
+pub(super) struct ResidualTable {
+    residuals: Vec<Residual>,
+    indices: HashMap<Residual, ResidualIndex>,
+}
+
+impl ResidualTable {
+    fn intern(&mut self, residual: &Residual) -> ResidualIndex {
+        if let Some(index) = self.indices.get(residual) {
+            return *index;
+        }
+        let index = ResidualIndex(self.residuals.len());
+        self.residuals.push(residual.clone());
+        self.indices.insert(residual.clone(), index);
+        index
+    }
+
+    /// The residual of every container of `kept`, by its index among all; the whole filter where none was found.
+    pub(super) fn of_containers(&mut self, residuals: Option<&Residuals>, kept: &Mask) -> Vec<ResidualIndex> {
+        let mut by_container = vec![self.intern(&Residual::WHOLE); kept.len()];
+        for (residual, mask) in residuals.iter().flat_map(|residuals| residuals.groups()) {
+            let mask = mask.clone().and(kept);
+            if mask.is_none() {
+                continue;
+            }
+            let interned = self.intern(residual);
+            for index in mask.indices() {
+                if let Some(slot) = by_container.get_mut(index) {
+                    *slot = interned;
+                }
+            }
+        }
+        by_container
+    }
+
+    /// The residuals of these files, each different one written once. Without a filter nothing is left of it.
+    pub(super) fn write(&self, filter: Option<&ReadFilter>, of_files: &[ResidualIndex]) -> Vec<Option<Arc<Filter>>> {
+        let mut written: HashMap<ResidualIndex, Option<Arc<Filter>>> = HashMap::new();
+        let residual = |index: ResidualIndex| filter?.write(self.residuals.get(index.0)?);
+        of_files.iter().map(|index| written.entry(*index).or_insert_with(|| residual(*index)).clone()).collect()
+    }
+}
