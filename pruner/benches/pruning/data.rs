@@ -228,8 +228,10 @@ impl Maker {
         let every = 0..self.containers;
         let null_count = every.clone().map(|index| null_count_known(seed, index).then(|| nulls(index))).collect();
         let is_float = column_type == "float64";
-        let nan_count = every.clone().map(|index| (!is_float || min_known(seed, index)).then_some(0)).collect();
+        // DataFusion knows of no NaN: where bounds are known, so is that there is none, or it would prune what may match.
         let is_valueless = |index| null_count_known(seed, index) && nulls(index) == ROWS as u64;
+        let no_nan = |index| !is_float || min_known(seed, index) || is_valueless(index);
+        let nan_count = every.clone().map(|index| no_nan(index).then_some(0)).collect();
         let valueless = BooleanArray::new(every.map(is_valueless).collect::<BooleanBuffer>(), None::<NullBuffer>);
         TableColumn { name, column_type, min, max, null_count, nan_count, valueless, rows }
     }

@@ -134,6 +134,7 @@ mod tests {
         changed since it was registered: file:///c
             registered: 5 bytes, etag x
             found: 6 bytes, etag y
+            a registered file must not be overwritten: write the new content to a new path, register that and remove this one
         passed over, being no data by name: 2 files
         a.b: 58 files imported (1,234,567 rows, 4.0 KiB), 1,000 skipped, 1 changed, 1 refused; snapshot 3
         "#);
