@@ -56,7 +56,8 @@ pub(crate) async fn register(storage: &Storage, target: &Target, added: AddedFil
     if location.is_folder() {
         return Err(Refusal::Faults(vec![Fault::of_path(&added.path, "the path names a folder, not a file")]));
     }
-    let mut file = Registration { target, location, added, faults: Vec::new(), warnings: Vec::new() };
+    let mut file =
+        Registration { target, location, added, constants_known: true, faults: Vec::new(), warnings: Vec::new() };
     let constants = file.constants();
     match target.properties.verification {
         Verification::Footer => {
@@ -78,6 +79,8 @@ struct Registration<'a> {
     target: &'a Target,
     location: Location,
     added: AddedFile,
+    /// Whether the partition values could all be read.
+    constants_known: bool,
     faults: Vec<Fault>,
     warnings: Vec<Fault>,
 }
@@ -107,6 +110,7 @@ impl Registration<'_> {
         partition::constants(&self.added.partition, &self.location, location.as_ref(), columns).unwrap_or_else(
             |faults| {
                 self.faults.extend(faults);
+                self.constants_known = false;
                 Constants::new()
             },
         )
@@ -209,7 +213,7 @@ impl Registration<'_> {
             self.column_faults(leaf, vec![Fault { message, ..Fault::default() }]);
         }
         for leaf in partition::undecided(&self.location, constants, &target.columns) {
-            if is_absent(leaf) {
+            if self.constants_known && is_absent(leaf) {
                 let message = "the path has a folder of that name, which is a partition value only below the table's location \
                                and in the column's own spelling, and the file does not hold the column: give its value in \
                                `partition`";
