@@ -17,7 +17,10 @@
     clippy::cast_precision_loss,
     clippy::cast_possible_wrap,
     clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
+    clippy::too_many_arguments,
+    clippy::manual_is_multiple_of,
+    clippy::struct_field_names,
+    clippy::unchecked_time_subtraction,
     reason = "a bench may stop at the first fault, and its numbers are small"
 )]
 

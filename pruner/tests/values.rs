@@ -1,5 +1,6 @@
 //! Value expressions, held against rows and engines that differ; and that they prune.
 #![expect(
+    clippy::expect_used,
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
