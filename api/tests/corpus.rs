@@ -1,11 +1,6 @@
 //! `prunus import` over a corpus of real Parquet files of many writers: each goes into a table made from its own schema, or is
 //! refused with a reason that a person understands; nothing panics.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test stops at the first thing that is not as it should be, its helpers too"
-)]
+#![expect(clippy::unwrap_used, reason = "a test stops at the first thing that is not as it should be, its helpers too")]
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
