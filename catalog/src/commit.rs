@@ -3,7 +3,6 @@
 //! All reading and checking is done before the transaction; in it the store compares, inserts and reads its answer.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream;
@@ -88,9 +87,8 @@ impl Catalog {
     pub async fn commit(&self, ident: TableIdent, request: CommitRequest) -> Result<Committed> {
         check_shape(&request)?;
         let head = self.head(ident).await?;
-        let remove = removed_paths(&request.remove, head.target.location.as_ref())?;
-        let target = Arc::new(head.target);
-        let (add, warnings) = self.register_all(&target, request.add).await?;
+        let (remove, faults) = removed_paths(&request.remove, head.target.location.as_ref());
+        let (add, warnings) = self.register_all(&head.target, request.add, faults).await?;
         let commit = NewCommit {
             table_id: head.table_id,
             base_snapshot: request.base_snapshot,
@@ -120,24 +118,28 @@ impl Catalog {
             let properties = StatisticsProperties::parse(&row.properties).map_err(Error::Invalid)?;
             let is_nested = |field: &Field| matches!(field.field_type, Type::List { .. } | Type::Map { .. });
             let has_nested = schema.fields().iter().any(is_nested);
-            let target = Target { location, columns: schema.leaf_columns(), has_nested, properties };
+            let columns = schema.leaf_columns();
+            let wanted = columns.iter().map(Into::into).collect();
+            let target = Target { location, columns, wanted, has_nested, properties };
             Ok(Head { table_id: row.table_id, schema_id: row.schema_id, target })
         })
         .await
     }
 
-    /// Reads or takes all files, [`MAX_FOOTERS_AT_ONCE`] at a time, in their order; the faults of all come together.
+    /// Reads or takes all files, [`MAX_FOOTERS_AT_ONCE`] at a time, in their order; the faults of all come together, with those
+    /// that were found before.
     async fn register_all(
         &self,
-        target: &Arc<Target>,
+        target: &Target,
         files: Vec<AddedFile>,
+        mut faults: Vec<Fault>,
     ) -> Result<(Vec<NewDataFile>, Vec<Fault>)> {
         let registered: Vec<Result<Registered, Refusal>> = stream::iter(files)
             .map(|file| register(&self.storage, target, file))
             .buffered(MAX_FOOTERS_AT_ONCE)
             .collect()
             .await;
-        let (mut add, mut warnings, mut faults) = (Vec::with_capacity(registered.len()), Vec::new(), Vec::new());
+        let (mut add, mut warnings) = (Vec::with_capacity(registered.len()), Vec::new());
         let mut unavailable = None;
         for result in registered {
             match result {
@@ -188,7 +190,8 @@ fn check_shape(request: &CommitRequest) -> Result<()> {
     fault.map_or(Ok(()), |(at, message)| Err(Error::invalid(Fault::at(at, message))))
 }
 
-fn removed_paths(paths: &[String], base: Option<&Location>) -> Result<Vec<String>> {
+/// The normal spellings of the paths, and a fault for each that is none.
+fn removed_paths(paths: &[String], base: Option<&Location>) -> (Vec<String>, Vec<Fault>) {
     let mut removed = Vec::with_capacity(paths.len());
     let mut faults = Vec::new();
     for path in paths {
@@ -197,5 +200,5 @@ fn removed_paths(paths: &[String], base: Option<&Location>) -> Result<Vec<String
             Err(error) => faults.push(Fault::of_path(path, error.to_string())),
         }
     }
-    if faults.is_empty() { Ok(removed) } else { Err(Error::Invalid(faults)) }
+    (removed, faults)
 }

@@ -41,8 +41,7 @@ impl DeclaredStatistics {
             let DeclaredBound { value, precision } = declared.as_ref()?;
             let typed = value_from_literal(value, column_type);
             if typed.is_none() {
-                let fault =
-                    Fault { message: format!("{side} is not a value of type {column_type}"), ..Fault::default() };
+                let fault = Fault::new(format!("{side} is not a value of type {column_type}"));
                 faults.push(fault.with_evidence(value.to_string(), format!("the column's type is {column_type}")));
             }
             Some(Bound { value: typed?, precision: *precision, provenance })
@@ -70,7 +69,7 @@ pub(crate) fn reconcile(
         if let (Some(footer), Some(declared)) = (footer, declared)
             && footer.value != declared.value
         {
-            let fault = Fault { message: format!("{what} differs from the file's"), ..Fault::default() };
+            let fault = Fault::new(format!("{what} differs from the file's"));
             faults.push(fault.with_evidence(declared.value.to_string(), format!("the footer says {}", footer.value)));
         }
     }
@@ -88,7 +87,7 @@ pub(crate) fn reconcile(
         ("max lies below every value of the file", &declared.max, &footer.min, Ordering::Less),
     ] {
         if disjoint(declared, footer, beyond) {
-            let fault = Fault { message: message.to_owned(), ..Fault::default() };
+            let fault = Fault::new(message);
             faults.push(
                 fault.with_evidence(shown(declared), format!("the footer bounds the values by {}", shown(footer))),
             );

@@ -26,14 +26,19 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// A fault whose place is still to be said.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), ..Self::default() }
+    }
+
     /// A fault of a field of the request.
     pub fn at(at: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { message: message.into(), at: Some(at.into()), ..Self::default() }
+        Self { at: Some(at.into()), ..Self::new(message) }
     }
 
     /// A fault of a file.
     pub fn of_path(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { message: message.into(), path: Some(path.into()), ..Self::default() }
+        Self { path: Some(path.into()), ..Self::new(message) }
     }
 
     /// The same fault, of this column.

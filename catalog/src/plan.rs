@@ -3,7 +3,7 @@
 //! The way of a plan: resolve the snapshot, bind the filter to its schema, compile it once ([`prepare`]); prune manifests by
 //! their zones, then files by their column blocks, then the tail ([`passes`]); and only then read the entries of the files
 //! that are left, a page of them. All but the last happens in one read transaction; entries are never changed, so the last
-//! needs none.
+//! may see a later state.
 
 mod explain;
 mod filter;

@@ -22,6 +22,8 @@ use crate::{Error, Fault, Result, column_ref, hive};
 pub(crate) struct Target {
     pub(crate) location: Option<Location>,
     pub(crate) columns: Vec<LeafColumn>,
+    /// The same, as the collector looks for them in files.
+    pub(crate) wanted: Vec<TableColumn>,
     /// Whether there are lists or maps too, of which no statistics are kept.
     pub(crate) has_nested: bool,
     pub(crate) properties: StatisticsProperties,
@@ -132,8 +134,7 @@ impl Registration<'_> {
             Ok(footer) => footer,
             Err(error) => return Err(refusal(error.into(), std::mem::take(&mut self.faults), self.path())),
         };
-        let columns: Vec<TableColumn> = self.target.columns.iter().map(TableColumn::from).collect();
-        let collected = collect::match_columns(&footer, &columns, self.target.properties.string_bound_bytes);
+        let collected = collect::match_columns(&footer, &self.target.wanted, self.target.properties.string_bound_bytes);
         let CollectedColumns { columns, leaves } = collected.map_err(|faults| {
             let path = self.path();
             let mut all = self.faults.clone();
@@ -176,9 +177,7 @@ impl Registration<'_> {
                     }
                     declared::reconcile(footer, declared, leaf.column_type)
                 }
-                Some(FileColumn::Absent) => {
-                    Err(vec![Fault { message: "the file does not hold the column".to_owned(), ..Fault::default() }])
-                }
+                Some(FileColumn::Absent) => Err(vec![Fault::new("the file does not hold the column")]),
                 None => Ok(declared),
             };
             match reconciled {
@@ -190,7 +189,7 @@ impl Registration<'_> {
         }
         for leaf in self.absent_columns() {
             if matches!(columns.get(&leaf.id), Some(FileColumn::Present(_))) && leaf.default.is_none() {
-                let fault = Fault { message: "the file holds the column".to_owned(), ..Fault::default() };
+                let fault = Fault::new("the file holds the column");
                 self.column_faults(&leaf, vec![fault.with_evidence("absent", "its schema names it")]);
             }
         }
@@ -209,15 +208,15 @@ impl Registration<'_> {
             .filter(|leaf| leaf.required && is_absent(leaf) && !constants.contains_key(&leaf.id))
             .collect();
         for leaf in missing {
-            let message = "the file does not hold the column, which may not be null and has no default".to_owned();
-            self.column_faults(leaf, vec![Fault { message, ..Fault::default() }]);
+            let message = "the file does not hold the column, which may not be null and has no default";
+            self.column_faults(leaf, vec![Fault::new(message)]);
         }
         for leaf in partition::undecided(&self.location, constants, &target.columns) {
             if self.constants_known && is_absent(leaf) {
                 let message = "the path has a folder of that name, which is a partition value only below the table's location \
                                and in the column's own spelling, and the file does not hold the column: give its value in \
                                `partition`";
-                self.column_faults(leaf, vec![Fault { message: message.to_owned(), ..Fault::default() }]);
+                self.column_faults(leaf, vec![Fault::new(message)]);
             }
         }
         let mut others = target.columns.iter().filter(|leaf| !constants.contains_key(&leaf.id)).peekable();
@@ -241,10 +240,7 @@ impl Registration<'_> {
                 None => FileColumn::Absent,
             };
             if columns.insert(leaf.id, column).is_some() {
-                let fault = Fault {
-                    message: "the column is declared absent and has statistics".to_owned(),
-                    ..Fault::default()
-                };
+                let fault = Fault::new("the column is declared absent and has statistics");
                 self.column_faults(&leaf, vec![fault]);
             }
         }
@@ -259,8 +255,8 @@ impl Registration<'_> {
         for (key, declared) in declared {
             let Some((leaf, statistics)) = self.declaration(&key, &declared, row_count) else { continue };
             if typed.iter().any(|(earlier, _): &(LeafColumn, _)| earlier.id == leaf.id) {
-                let message = "the commit names the column more than once".to_owned();
-                self.column_faults(&leaf, vec![Fault { message, ..Fault::default() }]);
+                let message = "the commit names the column more than once";
+                self.column_faults(&leaf, vec![Fault::new(message)]);
             }
             typed.push((leaf, statistics));
         }
@@ -317,10 +313,7 @@ impl Registration<'_> {
             match columns.get(&leaf.id) {
                 Some(FileColumn::Present(statistics)) if !is_constant(statistics) => {
                     if declared::refutes_constant(statistics, constant.as_ref()) {
-                        let fault = Fault {
-                            message: "the partition value lies outside the file's values".to_owned(),
-                            ..Fault::default()
-                        };
+                        let fault = Fault::new("the partition value lies outside the file's values");
                         let shown = constant
                             .as_ref()
                             .map_or("null".to_owned(), |value| value.display(leaf.column_type).to_string());

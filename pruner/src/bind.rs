@@ -435,6 +435,21 @@ mod tests {
     }
 
     #[test]
+    fn one_float_among_operands_makes_floats_of_large_integers() {
+        let exact = "#4 int64 in 1 values";
+        check("\"id\" IN (9007199254740993)", exact);
+        // Bounds that many integers lie between, since these are one and the same float.
+        let loose = |text: &str| bind(text).unwrap().contains('~');
+        assert!(loose("\"id\" IN (9007199254740993, 0.5)"));
+        assert!(loose("\"id\" IN (9007199254740993, ratio)"));
+        assert!(loose("\"id\" IN (9007199254740993, 18446744073709551616)"));
+        assert!(loose("\"id\" BETWEEN 9007199254740993 AND 1e30"));
+        assert!(loose("\"id\" BETWEEN 9007199254740993 AND ratio"));
+        assert!(!loose("\"id\" BETWEEN 9007199254740993 AND 9007199254740995"));
+        check("\"id\" IN (7, 0.5)", "any(#4 int64 always false, #4 int64 in 1 values)");
+    }
+
+    #[test]
     fn a_name_without_quotes_matches_whatever_its_case() {
         check("PRICE = 1", "#1 decimal(9,2) in [1.00, 1.00]");
         check("name = 'x'", "#2 string in [x, x]");

@@ -63,6 +63,17 @@ async fn all_faults_of_a_commit_are_reported_together() {
 }
 
 #[tokio::test]
+async fn faults_of_removed_and_of_added_files_come_together() {
+    let server = server().await;
+    let add = json!([{"path": server.path("gone.parquet")}]);
+    let (status, problem) =
+        server.try_commit("t", &json!({"operation": "overwrite", "add": add, "remove": ["../up.parquet"]})).await;
+    assert_eq!(status, 422);
+    assert_eq!(faults(&problem).len(), 2, "{problem}");
+    unharmed(&server).await;
+}
+
+#[tokio::test]
 async fn a_path_that_is_live_conflicts() {
     let server = server().await;
     let again = format!("file://{}", server.path("./a.parquet"));

@@ -46,54 +46,47 @@ impl Binder<'_> {
 
     /// `IS [NOT] DISTINCT FROM`, which is never null: against a literal, equality that holds or does not.
     pub(super) fn distinct(&mut self, left: &Expression, right: &Expression, negated: bool) -> BoundNode {
-        let is_column = |side: &Expression| matches!(side, Expression::Column(_));
+        let is_literal = |side: &Expression| matches!(side, Expression::Literal(_));
         let same = match (left, right) {
             (Expression::Null, tested) | (tested, Expression::Null) => self.is_null(tested),
-            _ if left.is_computed() || right.is_computed() || (is_column(left) && is_column(right)) => {
-                return negate_if(!negated, self.not_distinct(left, right));
+            _ if !left.is_computed() && !right.is_computed() && (is_literal(left) || is_literal(right)) => {
+                BoundNode::Is(Box::new(self.compare(left, CompareOp::Eq, right)), OutcomeSet::TRUE)
             }
-            _ => BoundNode::Is(Box::new(self.compare(left, CompareOp::Eq, right)), OutcomeSet::TRUE),
+            // Both sides may be null, which equality does not see.
+            _ => self.not_distinct(left, right),
         };
-        // Two columns may both be null, which equality does not see.
-        let two_columns = matches!(
-            (left, right),
-            (Expression::Column(_) | Expression::Other(_), Expression::Column(_) | Expression::Other(_))
-        );
-        match (two_columns, same) {
-            (true, BoundNode::Is(unknown, _)) => *unknown,
-            (_, same) => negate_if(!negated, same),
-        }
+        negate_if(!negated, same)
     }
 
     /// `BETWEEN` is a conjunction of two comparisons, and so one range.
     pub(super) fn between(&mut self, expression: &Expression, low: &Expression, high: &Expression) -> BoundNode {
-        let ends = alike([low, high]);
-        let [low, high] = ends.each_ref().map(Cow::as_ref);
-        let lower = self.compare(expression, CompareOp::GtEq, low);
-        let upper = self.compare(expression, CompareOp::LtEq, high);
+        let floats = [low, high].into_iter().any(may_be_float);
+        let [expression, low, high] = [expression, low, high].map(|operand| alike(operand, floats));
+        let lower = self.compare(&expression, CompareOp::GtEq, &low);
+        let upper = self.compare(&expression, CompareOp::LtEq, &high);
         BoundNode::All(simplify::intersect(vec![lower, upper]))
     }
 
     /// `IN` is a disjunction of equalities: those with a value become one sorted list, the others stay what they are.
     pub(super) fn in_list(&mut self, expression: &Expression, list: &[Expression]) -> BoundNode {
-        if expression.is_computed() {
-            return BoundNode::Any(list.iter().map(|item| self.compare(expression, CompareOp::Eq, item)).collect());
-        }
-        let column = match self.operand(expression) {
-            Operand::Column(column) => column,
-            Operand::Unknown(reason) => return BoundNode::Unknown(reason),
-            Operand::Null | Operand::Literal(_) => {
-                return BoundNode::Any(list.iter().map(|item| self.compare(expression, CompareOp::Eq, item)).collect());
+        let floats = list.iter().any(may_be_float);
+        let column = match expression {
+            Expression::Column(name) => match self.column(name) {
+                Ok(column) => column,
+                Err(reason) => return BoundNode::Unknown(reason),
+            },
+            other => {
+                let other = alike(other, floats);
+                let equal = |item| self.compare(&other, CompareOp::Eq, &alike(item, floats));
+                return BoundNode::Any(list.iter().map(equal).collect());
             }
         };
         let mut values = Vec::new();
         let mut others = Vec::new();
-        let floats = list.iter().any(is_float_notation);
         for item in list {
-            let item = if floats { in_float_notation(item) } else { Cow::Borrowed(item) };
-            let item = item.as_ref();
-            let Expression::Literal(literal) = item else {
-                others.push(self.compare(expression, CompareOp::Eq, item));
+            let item = alike(item, floats);
+            let Expression::Literal(literal) = item.as_ref() else {
+                others.push(self.compare(expression, CompareOp::Eq, &item));
                 continue;
             };
             match literal.convert(column.column_type, &self.options.zone) {
@@ -190,32 +183,26 @@ fn range(op: CompareOp, low: Value, high: Value) -> BoundTest {
     }
 }
 
-/// Whether an expression is a number that some engine takes for a float.
-fn is_float_notation(expression: &Expression) -> bool {
-    match expression {
+/// Whether some engine may take an operand for a float: a number written as one or beyond 64 bits, or what is no literal.
+fn may_be_float(operand: &Expression) -> bool {
+    match operand {
         Expression::Literal(Literal::Number(number)) => {
             number.is_float_notation() || number.scaled(0).is_ok_and(|(low, _)| i64::try_from(low).is_err())
         }
         Expression::Literal(Literal::Float(_)) => true,
-        _ => false,
+        Expression::Literal(_) | Expression::Null => false,
+        _ => true,
     }
 }
 
-fn in_float_notation(expression: &Expression) -> Cow<'_, Expression> {
-    match expression {
-        Expression::Literal(Literal::Number(number)) => {
+/// An operand of a list or of BETWEEN. Engines bring all of these into one type before they compare: one float among them
+/// makes floats of all numbers.
+fn alike(operand: &Expression, floats: bool) -> Cow<'_, Expression> {
+    match operand {
+        Expression::Literal(Literal::Number(number)) if floats => {
             Cow::Owned(Expression::Literal(Literal::Number(number.in_float_notation())))
         }
         other => Cow::Borrowed(other),
-    }
-}
-
-/// Numbers that engines bring into one type before they compare: one float among them makes floats of all.
-fn alike<const N: usize>(expressions: [&Expression; N]) -> [Cow<'_, Expression>; N] {
-    if expressions.iter().any(|expression| is_float_notation(expression)) {
-        expressions.map(in_float_notation)
-    } else {
-        expressions.map(Cow::Borrowed)
     }
 }
 
