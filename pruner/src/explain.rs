@@ -236,7 +236,7 @@ impl ColumnFacts {
         let nothing =
             Self { id, name, column_type, min: None, max: None, nulls: unknown, nans: unknown, values: unknown };
         let Some(zones) = zones.column(id) else { return nothing };
-        let (min, max) = zones.bounds_at(index);
+        let (min, max) = zones.bounds.at(index);
         let presence = |may: &Mask, known: &Mask| match (may.contains(index), known.contains(index)) {
             (false, _) => Presence::No,
             (true, true) => Presence::Yes,

@@ -4,17 +4,20 @@
 //! lower end or `min` above the upper one; one may lie outside unless both bounds are known to lie within. A bound that is
 //! not known leaves its side open.
 
-mod byte_bounds;
+mod alphabet;
 mod compare;
+mod key_table;
 mod list;
+mod side;
 
-pub(crate) use byte_bounds::ByteBounds;
-pub(crate) use compare::zeros;
+pub(crate) use compare::{BLOCK_WORDS, zeros};
 pub(crate) use list::SortedList;
+pub(crate) use side::{Side, Sides, Values};
 
-use crate::mask::Mask;
 use crate::program::{End, ValueTest};
 use crate::tile::Tile;
+use alphabet::Alphabet;
+use key_table::KeyTable;
 
 /// A value of a test.
 pub(crate) trait Item: PartialOrd {
@@ -25,13 +28,15 @@ pub(crate) trait Item: PartialOrd {
 
     fn view(&self) -> Self::View<'_>;
 
-    /// A number that never falls while values rise. Values that are not ordered have any. Of bytes it tells what comes after
-    /// `prefix`, which should be the beginning of most.
-    fn key(view: Self::View<'_>, prefix: &[u8]) -> u64;
+    /// A number that never falls while values rise. Values that are not ordered have any.
+    fn key(view: Self::View<'_>, alphabet: &Alphabet) -> u64;
 
-    /// The beginning that two values share, as a prefix of keys.
-    fn common_prefix(_a: Self::View<'_>, _b: Self::View<'_>) -> Vec<u8> {
-        Vec::new()
+    /// Whether values that differ have keys that differ.
+    const EXACT_KEYS: bool;
+
+    /// The alphabet of values that are bytes, of which these are some.
+    fn alphabet(_samples: &[Self::View<'_>]) -> Alphabet {
+        Alphabet::default()
     }
 
     /// How many values there are from the first to the last, both included, where that can be counted.
@@ -45,11 +50,13 @@ macro_rules! integer_items {
         impl Item for $integer {
             type View<'a> = Self;
 
+            const EXACT_KEYS: bool = size_of::<Self>() <= size_of::<u64>();
+
             fn view(&self) -> Self {
                 *self
             }
 
-            fn key(view: Self, _prefix: &[u8]) -> u64 {
+            fn key(view: Self, _alphabet: &Alphabet) -> u64 {
                 SIGN ^ i64::try_from(view).unwrap_or(if view < 0 { i64::MIN } else { i64::MAX }).cast_unsigned()
             }
 
@@ -68,11 +75,13 @@ const SIGN: u64 = 1 << 63;
 impl Item for u64 {
     type View<'a> = Self;
 
+    const EXACT_KEYS: bool = true;
+
     fn view(&self) -> Self {
         *self
     }
 
-    fn key(view: Self, _prefix: &[u8]) -> u64 {
+    fn key(view: Self, _alphabet: &Alphabet) -> u64 {
         view
     }
 
@@ -84,11 +93,13 @@ impl Item for u64 {
 impl Item for f64 {
     type View<'a> = Self;
 
+    const EXACT_KEYS: bool = true;
+
     fn view(&self) -> Self {
         *self
     }
 
-    fn key(view: Self, _prefix: &[u8]) -> u64 {
+    fn key(view: Self, _alphabet: &Alphabet) -> u64 {
         // Adding zero makes the negative zero a positive one, which it equals.
         let bits = (view + 0.0).to_bits();
         if bits & SIGN == 0 { bits | SIGN } else { !bits }
@@ -98,16 +109,18 @@ impl Item for f64 {
 impl Item for Vec<u8> {
     type View<'a> = &'a [u8];
 
+    const EXACT_KEYS: bool = false;
+
     fn view(&self) -> &[u8] {
         self
     }
 
-    fn key(view: &[u8], prefix: &[u8]) -> u64 {
-        byte_bounds::key(view, prefix)
+    fn key(view: &[u8], alphabet: &Alphabet) -> u64 {
+        alphabet.number(view)
     }
 
-    fn common_prefix(a: &[u8], b: &[u8]) -> Vec<u8> {
-        a.iter().zip(b).take_while(|(a, b)| a == b).map(|(byte, _)| *byte).collect()
+    fn alphabet(samples: &[&[u8]]) -> Alphabet {
+        Alphabet::of(samples)
     }
 }
 
@@ -131,41 +144,6 @@ impl Relation {
     }
 }
 
-/// One side of the bounds, a value per container.
-pub(crate) trait Side {
-    type Item: Item;
-
-    /// The bound of a container; any value where it is not known.
-    fn get(&self, index: usize) -> Option<<Self::Item as Item>::View<'_>>;
-
-    /// Takes from `live` the containers whose bound is known and does not stand in `relation` to `end`.
-    fn keep(&self, live: &mut Tile, known: &Mask, relation: Relation, end: &Self::Item);
-}
-
-impl<T: Copy + 'static> Side for [T]
-where
-    T: for<'a> Item<View<'a> = T>,
-{
-    type Item = T;
-
-    fn get(&self, index: usize) -> Option<T> {
-        <[T]>::get(self, index).copied()
-    }
-
-    fn keep(&self, live: &mut Tile, known: &Mask, relation: Relation, end: &T) {
-        let (known, values) = (live.words_of(known), live.part_of(self));
-        compare::keep(live.words_mut(), known, values, relation, *end);
-    }
-}
-
-/// Both sides of the bounds, and where they are known.
-pub(crate) struct KnownBounds<'a, S: ?Sized> {
-    pub(crate) min: &'a S,
-    pub(crate) max: &'a S,
-    pub(crate) min_known: &'a Mask,
-    pub(crate) max_known: &'a Mask,
-}
-
 /// Whether the test is one of equality that a float zero passes.
 pub(crate) fn equals_zero(test: &ValueTest<f64>) -> bool {
     match test {
@@ -175,85 +153,110 @@ pub(crate) fn equals_zero(test: &ValueTest<f64>) -> bool {
     }
 }
 
-impl<S: Side + ?Sized> KnownBounds<'_, S> {
+impl<A: Values> Sides<A> {
     /// Leaves the containers in which some value may pass the test.
-    pub(crate) fn may_pass<'t>(&'t self, test: &'t ValueTest<S::Item>, live: &mut Tile) {
+    pub(crate) fn may_pass(&self, test: &ValueTest<A::Item>, live: &mut Tile) {
         match test {
             ValueTest::Range { lower, upper } => {
                 if let Some(End { low, inclusive, .. }) = lower {
-                    let relation = if *inclusive { Relation::GtEq } else { Relation::Gt };
-                    self.max.keep(live, self.max_known, relation, low);
+                    self.keep_max(live, if *inclusive { Relation::GtEq } else { Relation::Gt }, low);
                 }
                 if let Some(End { high, inclusive, .. }) = upper {
-                    let relation = if *inclusive { Relation::LtEq } else { Relation::Lt };
-                    self.min.keep(live, self.min_known, relation, high);
+                    self.keep_min(live, if *inclusive { Relation::LtEq } else { Relation::Lt }, high);
                 }
             }
             ValueTest::In(list) => {
                 let (Some(least), Some(greatest)) = (list.first(), list.last()) else { return live.clear() };
-                self.max.keep(live, self.max_known, Relation::GtEq, least);
-                self.min.keep(live, self.min_known, Relation::LtEq, greatest);
+                self.keep_max(live, Relation::GtEq, least);
+                self.keep_min(live, Relation::LtEq, greatest);
                 // With one bound not known, the ends of the list have said all.
-                self.retain_known(live, |min, max| list.may_be_between(min, max));
-                self.retain_known(live, |min, max| list.any_between(min, max));
+                let mut known = self.take_known(live);
+                match KeyTable::of(list, &self.scale, &known) {
+                    Some(table) => table.keep(&mut known, self),
+                    None => self.retain(&mut known, |min, max| list.may_be_between(min, max)),
+                }
+                self.retain(&mut known, |min, max| list.any_between(min, max));
+                live.or(&known);
             }
         }
     }
 
     /// Leaves the containers in which some value may fail the test.
-    pub(crate) fn may_fail<'t>(&'t self, test: &'t ValueTest<S::Item>, live: &mut Tile) {
+    pub(crate) fn may_fail(&self, test: &ValueTest<A::Item>, live: &mut Tile) {
         match test {
             ValueTest::Range { lower, upper } => {
                 let mut within = *live;
                 if let Some(End { high, inclusive, .. }) = lower {
-                    let relation = if *inclusive { Relation::Lt } else { Relation::LtEq };
-                    let mut below = within;
-                    self.min.keep(&mut below, self.min_known, relation, high);
-                    within.and_not(&below);
+                    within.and_mask(&self.min.known);
+                    self.keep_min(&mut within, if *inclusive { Relation::GtEq } else { Relation::Gt }, high);
                 }
                 if let Some(End { low, inclusive, .. }) = upper {
-                    let relation = if *inclusive { Relation::Gt } else { Relation::GtEq };
-                    let mut above = within;
-                    self.max.keep(&mut above, self.max_known, relation, low);
-                    within.and_not(&above);
+                    within.and_mask(&self.max.known);
+                    self.keep_max(&mut within, if *inclusive { Relation::LtEq } else { Relation::Lt }, low);
                 }
                 live.and_not(&within);
             }
-            ValueTest::In(list) => self.retain_known(live, |min, max| !list.all_between(min, max)),
+            ValueTest::In(list) => {
+                let mut known = self.take_known(live);
+                self.retain(&mut known, |min, max| !list.all_between(min, max));
+                live.or(&known);
+            }
         }
     }
 
-    /// Leaves, of the containers whose bounds are both known, those whose bounds pass.
-    fn retain_known<'t>(
-        &'t self,
-        live: &mut Tile,
-        test: impl Fn(<S::Item as Item>::View<'t>, <S::Item as Item>::View<'t>) -> bool,
-    ) {
+    fn keep_min(&self, live: &mut Tile, relation: Relation, end: &A::Item) {
+        self.min.keep(live, &self.scale, relation, end);
+    }
+
+    fn keep_max(&self, live: &mut Tile, relation: Relation, end: &A::Item) {
+        self.max.keep(live, &self.scale, relation, end);
+    }
+
+    /// Takes those out of which both bounds are known.
+    fn take_known(&self, live: &mut Tile) -> Tile {
         let mut known = *live;
-        known.and_mask(self.min_known);
-        known.and_mask(self.max_known);
+        known.and_mask(&self.min.known);
+        known.and_mask(&self.max.known);
         live.and_not(&known);
-        known.retain(|index| match (self.min.get(index), self.max.get(index)) {
+        known
+    }
+
+    /// Leaves those whose bounds pass.
+    fn retain<'s>(
+        &'s self,
+        live: &mut Tile,
+        test: impl Fn(<A::Item as Item>::View<'s>, <A::Item as Item>::View<'s>) -> bool,
+    ) {
+        live.retain(|index| match (self.min.get(index), self.max.get(index)) {
             (Some(min), Some(max)) => test(min, max),
             _ => true,
         });
-        live.or(&known);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use arrow::array::{
+        Array, ArrowPrimitiveType, BinaryArray, Decimal128Array, Float64Array, Int32Array, Int64Array, PrimitiveArray,
+    };
+
     use super::*;
+    use crate::mask::Mask;
 
     fn end(value: i32, inclusive: bool) -> End<i32> {
         End { low: value, high: value, inclusive }
     }
 
+    fn sides<P: ArrowPrimitiveType>(min: &PrimitiveArray<P>, max: &PrimitiveArray<P>) -> Sides<PrimitiveArray<P>>
+    where
+        PrimitiveArray<P>: Values,
+    {
+        let known = [min, max].map(|side| Mask::from_fn(side.len(), |index| side.is_valid(index)));
+        Sides::new([min.clone(), max.clone()], known)
+    }
+
     fn check(test: &ValueTest<i32>, min: Option<i32>, max: Option<i32>, expected: (bool, bool)) {
-        let known = |bound: Option<i32>| Mask::from_fn(1, |_| bound.is_some());
-        let (min_known, max_known) = (known(min), known(max));
-        let (mins, maxs) = ([min.unwrap_or(0)], [max.unwrap_or(0)]);
-        let bounds = KnownBounds { min: &mins[..], max: &maxs[..], min_known: &min_known, max_known: &max_known };
+        let bounds = sides(&Int32Array::from(vec![min]), &Int32Array::from(vec![max]));
         let run = |narrow: &dyn Fn(&mut Tile)| {
             let mut live = Tile::over(&Mask::all(1)).next().unwrap();
             narrow(&mut live);
@@ -311,12 +314,11 @@ mod tests {
         check(&ValueTest::In(SortedList::new(vec![])), None, None, (false, true));
     }
 
-    /// Bounds of more containers than a tile has, anywhere from 0 to 999 and close to each other, some not known.
-    fn many(len: usize) -> (Vec<i64>, Vec<i64>, Mask, Mask) {
-        let value = |seed: usize, index: usize| i64::try_from((index * 7_919 + seed) * 104_729 % 1_000).unwrap();
-        let min: Vec<i64> = (0..len).map(|index| value(1, index)).collect();
-        let max = min.iter().enumerate().map(|(index, min)| min + value(2, index) % 20).collect();
-        (min, max, Mask::from_fn(len, |index| index % 7 != 3), Mask::from_fn(len, |index| index % 11 != 5))
+    const LENGTHS: [usize; 8] = [1, 63, 64, 65, 4_095, 4_096, 4_097, 9_000];
+
+    /// A few numbers that look drawn.
+    fn drawn(seed: usize, index: usize) -> i64 {
+        i64::try_from((index * 7_919 + seed) * 104_729 % 1_000).unwrap()
     }
 
     fn over_tiles(len: usize, narrow: impl Fn(&mut Tile)) -> Mask {
@@ -328,33 +330,90 @@ mod tests {
         kept
     }
 
+    /// Holds what ranges leave of bounds against single comparisons, with ends among the bounds and beyond.
+    fn check_ranges<A: Values + Clone>(min: &A, max: &A, ends: impl Iterator<Item = A::Item>)
+    where
+        A::Item: Clone,
+    {
+        let len = min.len();
+        let known = [Mask::from_fn(len, |index| index % 7 != 3), Mask::from_fn(len, |index| index % 11 != 5)];
+        let bounds = Sides::new([min.clone(), max.clone()], known.clone());
+        for (end, inclusive) in ends.zip([true, false].into_iter().cycle()) {
+            let open = || Some(End { low: end.clone(), high: end.clone(), inclusive });
+            let stands =
+                |side: &A, relation: Relation, index: usize| relation.holds(&side.get(index).unwrap(), &end.view());
+            let or = |known: &Mask, index: usize, stands: bool| !known.contains(index) || stands;
+            let (at_least, at_most) =
+                if inclusive { (Relation::GtEq, Relation::LtEq) } else { (Relation::Gt, Relation::Lt) };
+            let (above, below) =
+                if inclusive { (Relation::Gt, Relation::Lt) } else { (Relation::GtEq, Relation::LtEq) };
+            let mask = |test: &dyn Fn(usize) -> bool| Mask::from_fn(len, |index| index % 13 != 1 && test(index));
+
+            let from = ValueTest::Range { lower: open(), upper: None };
+            let passes = mask(&|index| or(&known[1], index, stands(max, at_least, index)));
+            assert_eq!(over_tiles(len, |live| bounds.may_pass(&from, live)), passes);
+            let fails = mask(&|index| or(&known[0], index, stands(min, below, index)));
+            assert_eq!(over_tiles(len, |live| bounds.may_fail(&from, live)), fails);
+
+            let to = ValueTest::Range { lower: None, upper: open() };
+            let passes = mask(&|index| or(&known[0], index, stands(min, at_most, index)));
+            assert_eq!(over_tiles(len, |live| bounds.may_pass(&to, live)), passes);
+            let fails = mask(&|index| or(&known[1], index, stands(max, above, index)));
+            assert_eq!(over_tiles(len, |live| bounds.may_fail(&to, live)), fails);
+        }
+    }
+
+    /// Spreads of numbers, each a column: from few values to the whole type, clustered and not, with a few that lie far out.
+    fn spreads() -> Vec<fn(usize) -> i64> {
+        vec![
+            |index| drawn(1, index),
+            |index| i64::try_from(index).unwrap() * 86_400_000_000,
+            |index| drawn(2, index) * 9_000_000_000_000_000,
+            |index| -drawn(3, index) * 9_000_000_000_000_000,
+            |index| drawn(4, index) % 2,
+            |_| 7,
+            |index| if index % 50 == 0 { i64::MAX - 3 } else { drawn(5, index) },
+            |index| if index % 50 == 0 { i64::MIN + 3 } else { drawn(6, index) << 20 },
+        ]
+    }
+
     #[test]
     fn loops_answer_as_single_comparisons_do() {
-        for len in [1, 63, 64, 65, 4_095, 4_096, 4_097, 9_000] {
-            let (min, _, known, _) = many(len);
-            let small: Vec<i32> = min.iter().map(|value| i32::try_from(*value).unwrap()).collect();
-            let floats: Vec<f64> = small.iter().map(|value| f64::from(*value)).collect();
-            for relation in [Relation::Lt, Relation::LtEq, Relation::Gt, Relation::GtEq] {
-                let expected = Mask::from_fn(len, |index| {
-                    index % 13 != 1 && (!known.contains(index) || relation.holds(&min[index], &500))
-                });
-                assert_eq!(over_tiles(len, |live| min[..].keep(live, &known, relation, &500)), expected);
-                assert_eq!(over_tiles(len, |live| small[..].keep(live, &known, relation, &500)), expected);
-                assert_eq!(over_tiles(len, |live| floats[..].keep(live, &known, relation, &500.0)), expected);
-            }
+        for (len, value) in LENGTHS.into_iter().flat_map(|len| spreads().into_iter().map(move |spread| (len, spread))) {
+            let min: Vec<i64> = (0..len).map(value).collect();
+            let max: Vec<i64> = min.iter().enumerate().map(|(index, min)| min + drawn(7, index) % 4).collect();
+            let ends = min.iter().chain(&max).copied().step_by((len / 10).max(1)).chain([i64::MIN, 0, i64::MAX]);
+            check_ranges(&Int64Array::from(min.clone()), &Int64Array::from(max.clone()), ends.clone());
+
+            let wide = |side: &[i64]| side.iter().map(|value| i128::from(*value) * 3).collect::<Vec<i128>>();
+            let array = |side: &[i64]| Decimal128Array::from(wide(side));
+            check_ranges(&array(&min), &array(&max), ends.clone().map(|end| i128::from(end) * 3));
+
+            let float = |value: i64| f64::from(i32::try_from(value % 1_000_000).unwrap()) * 1e9;
+            let floats = |side: &[i64]| side.iter().map(|value| float(*value)).collect::<Vec<f64>>();
+            let array = |side: &[i64]| Float64Array::from(floats(side));
+            let infinite = [f64::NEG_INFINITY, -0.0, f64::INFINITY];
+            check_ranges(&array(&min), &array(&max), ends.clone().map(float).chain(infinite));
+
+            let text = |value: i64| format!("item-{:020}", i128::from(value) + (1 << 64)).into_bytes();
+            let array = |side: &[i64]| side.iter().map(|value| Some(text(*value))).collect::<BinaryArray>();
+            let others = ["", "item-", "item-000x", "other"].map(|text| text.as_bytes().to_vec());
+            check_ranges(&array(&min), &array(&max), ends.map(text).chain(others));
         }
     }
 
     #[test]
     fn lists_answer_as_searches_of_all_their_values_do() {
-        for (len, step) in [(65, 1), (4_097, 3), (9_000, 40), (9_000, 999)] {
-            let (min, max, min_known, max_known) = many(len);
-            let bounds = KnownBounds { min: &min[..], max: &max[..], min_known: &min_known, max_known: &max_known };
+        for (len, step) in LENGTHS.into_iter().flat_map(|len| [1, 3, 40, 999].map(|step| (len, step))) {
+            let min = (0..len).map(|index| (index % 7 != 3).then(|| drawn(1, index))).collect::<Int64Array>();
+            let max = (0..len).map(|index| (index % 11 != 5).then(|| drawn(1, index) + drawn(2, index) % 20));
+            let bounds = sides(&min, &max.collect());
             let values: Vec<i64> = (100..900).step_by(step).collect();
             let list = ValueTest::In(SortedList::new(values.clone()));
-            let known = |index| {
-                let known = |value: &[i64], mask: &Mask, open| if mask.contains(index) { value[index] } else { open };
-                (known(&min, &min_known, i64::MIN), known(&max, &max_known, i64::MAX))
+            let known = |index: usize| {
+                let low = if index % 7 == 3 { i64::MIN } else { drawn(1, index) };
+                let high = if index % 11 == 5 { i64::MAX } else { drawn(1, index) + drawn(2, index) % 20 };
+                (low, high)
             };
             let passes = |index: usize| {
                 let (min, max) = known(index);

@@ -31,7 +31,7 @@ impl Obstacles {
             let lacking = match leaf.test {
                 Test::IsNull => column.null_count_known.clone().complement(),
                 Test::Always(_) | Test::Nan { .. } => Mask::none(kept.len()),
-                _ => column.min_known.clone().and(&column.max_known).complement().and(&column.may_have_value),
+                _ => column.bounds.both_known().complement().and(&column.may_have_value),
             };
             without_statistics = without_statistics.or(&lacking);
             if leaf.on_nan.intersects(asked) {

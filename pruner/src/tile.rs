@@ -1,9 +1,10 @@
 //! The containers that are worked on together, few enough for their bounds to stay in the cache between two tests of them.
 
+use crate::kernels::BLOCK_WORDS;
 use crate::mask::Mask;
 
 /// How many words of 64 containers a tile has at most.
-const WORDS: usize = 64;
+const WORDS: usize = 16 * BLOCK_WORDS;
 
 /// A set of containers among those of one tile: the ones that are still to be told apart. Tests take containers from it and
 /// look at no others.
@@ -37,7 +38,7 @@ impl Tile {
     }
 
     pub(crate) fn is_none(&self) -> bool {
-        self.live.iter().fold(0, |any, word| any | word) == 0
+        self.words().iter().fold(0, |any, word| any | word) == 0
     }
 
     /// Whether the container at an index among all containers is in the set.
@@ -47,17 +48,17 @@ impl Tile {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.live = [0; WORDS];
+        self.words_mut().fill(0);
     }
 
     /// Leaves those that are not in another set of the same tile.
     pub(crate) fn and_not(&mut self, other: &Self) {
-        self.combine(&other.live, |live, other| live & !other);
+        self.combine(other.words(), |live, other| live & !other);
     }
 
     /// Adds those of another set of the same tile.
     pub(crate) fn or(&mut self, other: &Self) {
-        self.combine(&other.live, |live, other| live | other);
+        self.combine(other.words(), |live, other| live | other);
     }
 
     /// Leaves those that are in the mask.
@@ -74,7 +75,7 @@ impl Tile {
 
     /// Leaves those for which `test` holds of their index among all containers.
     pub(crate) fn retain(&mut self, mut test: impl FnMut(usize) -> bool) {
-        for (at, word) in (self.first_word..).zip(&mut self.live) {
+        for (at, word) in (self.first_word..).zip(self.words_mut()) {
             let mut left = *word;
             while left != 0 {
                 let bit = left.trailing_zeros();
@@ -98,15 +99,19 @@ impl Tile {
         mask.words().get(self.first_word..self.first_word + self.used).unwrap_or_default()
     }
 
-    /// The tile's part of values that stand for a container each.
-    pub(crate) fn part_of<'v, T>(&self, values: &'v [T]) -> &'v [T] {
-        let first = (self.first_word * 64).min(values.len());
-        let beyond = (first + self.used * 64).min(values.len());
-        values.get(first..beyond).unwrap_or_default()
+    /// The tile's part of what stands for a block of containers each.
+    pub(crate) fn blocks_of<'b, T>(&self, blocks: &'b [T]) -> &'b [T] {
+        let first = self.first_word / BLOCK_WORDS;
+        blocks.get(first..first + self.used.div_ceil(BLOCK_WORDS)).unwrap_or_default()
+    }
+
+    /// How many containers are in the set.
+    pub(crate) fn count(&self) -> usize {
+        self.words().iter().map(|word| word.count_ones() as usize).sum()
     }
 
     fn combine(&mut self, others: &[u64], combine: impl Fn(u64, u64) -> u64) {
-        for (live, other) in self.live.iter_mut().zip(others) {
+        for (live, other) in self.words_mut().iter_mut().zip(others) {
             *live = combine(*live, *other);
         }
     }
@@ -120,13 +125,10 @@ mod tests {
     fn tiles_cover_a_mask_and_write_back_to_it() {
         for len in [0, 1, 64, 65, WORDS * 64 - 1, WORDS * 64, WORDS * 64 + 1, 3 * WORDS * 64 + 70] {
             let third = Mask::from_fn(len, |index| index % 3 == 0);
-            let even: Vec<bool> = (0..len).map(|index| index % 2 == 0).collect();
             let mut written = Mask::none(len);
             for mut tile in Tile::over(&third) {
-                let first = tile.first_word * 64;
-                assert_eq!(tile.part_of(&even), &even[first..len.min(first + WORDS * 64)]);
                 assert_eq!(tile.words_of(&third), tile.words());
-                tile.retain(|index| even[index]);
+                tile.retain(|index| index % 2 == 0);
                 tile.store(&mut written);
             }
             assert_eq!(written, Mask::from_fn(len, |index| index % 6 == 0));

@@ -197,7 +197,7 @@ impl Container<'_> {
     fn column(self, field: FieldId, domain: Domain, column: &BoundColumn) -> Interval {
         let anything = || Interval::anything(domain.is_float());
         let Some(zones) = self.zones.column(field) else { return anything() };
-        let (low, high) = zones.bounds_at(self.index);
+        let (low, high) = zones.bounds.at(self.index);
         let in_domain = |bound| Domain::from_column(bound, column.column_type);
         Interval {
             low: None,

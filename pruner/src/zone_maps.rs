@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, PrimitiveArray, UInt64Array};
+use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, BooleanArray, PrimitiveArray, UInt64Array};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
-use arrow::datatypes::{ArrowPrimitiveType, Decimal128Type, Float64Type, Int32Type, Int64Type, UInt64Type};
+use arrow::datatypes::{Decimal128Type, Float64Type, Int32Type, Int64Type, UInt64Type};
 use prunus_statistics::{FieldId, PhysicalType, Value};
 
-use crate::kernels::{self, ByteBounds};
+use crate::kernels::{self, Item, Side, Sides, Values};
 use crate::mask::Mask;
 
 /// What is known of a set of containers: the row counts, and the zone maps of some columns. Of a column that is not here
@@ -23,8 +23,6 @@ pub struct ZoneMaps {
 #[derive(Clone, Debug)]
 pub struct ColumnZones {
     pub(crate) bounds: Bounds,
-    pub(crate) min_known: Mask,
-    pub(crate) max_known: Mask,
     pub(crate) may_be_null: Mask,
     pub(crate) may_be_nan: Mask,
     /// Whether the container may hold a value that is neither null nor NaN.
@@ -41,13 +39,7 @@ pub(crate) enum Bounds {
     UInt64(Sides<PrimitiveArray<UInt64Type>>),
     Float64(Sides<PrimitiveArray<Float64Type>>),
     Int128(Sides<PrimitiveArray<Decimal128Type>>),
-    Bytes(Sides<ByteBounds>),
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Sides<A> {
-    pub(crate) min: A,
-    pub(crate) max: A,
+    Bytes(Sides<BinaryArray>),
 }
 
 /// The Arrow columns that zone maps are made of, a row per container; null is unknown.
@@ -89,12 +81,11 @@ impl ColumnZones {
                 return Err(ZoneMapsError::Lengths(len, other));
             }
         }
-        let bounds = Bounds::new(physical_type, min, max).ok_or(ZoneMapsError::PhysicalType(physical_type))?;
         let known = |array: &dyn Array| bits(array.nulls().map(NullBuffer::inner), len);
+        let bounds = Bounds::new(physical_type, [min, max], [known(min), known(max)])
+            .ok_or(ZoneMapsError::PhysicalType(physical_type))?;
         Ok(Self {
             bounds,
-            min_known: known(min),
-            max_known: known(max),
             may_be_null: known_zeros(null_count).complement(),
             may_be_nan: known_zeros(nan_count).complement(),
             may_have_value: bits(Some(valueless.values()), len).and(&known(valueless)).complement(),
@@ -106,62 +97,55 @@ impl ColumnZones {
     fn len(&self) -> usize {
         self.may_be_null.len()
     }
-
-    /// The known bounds of one container, as they are stored.
-    pub(crate) fn bounds_at(&self, index: usize) -> (Option<Value>, Option<Value>) {
-        let known = |mask: &Mask, value: Option<Value>| value.filter(|_| mask.contains(index));
-        let (min, max) = self.bounds.at(index);
-        (known(&self.min_known, min), known(&self.max_known, max))
-    }
 }
 
 impl Bounds {
-    fn new(physical_type: PhysicalType, min: &ArrayRef, max: &ArrayRef) -> Option<Self> {
-        fn sides<T: ArrowPrimitiveType>(min: &ArrayRef, max: &ArrayRef) -> Option<Sides<PrimitiveArray<T>>> {
-            Some(Sides { min: min.as_primitive_opt::<T>()?.clone(), max: max.as_primitive_opt::<T>()?.clone() })
+    fn new(physical_type: PhysicalType, sides: [&ArrayRef; 2], known: [Mask; 2]) -> Option<Self> {
+        fn both<A: Clone>([min, max]: [Option<&A>; 2]) -> Option<[A; 2]> {
+            Some([min?.clone(), max?.clone()])
         }
         Some(match physical_type {
-            PhysicalType::Int32 => Self::Int32(sides(min, max)?),
-            PhysicalType::Int64 => Self::Int64(sides(min, max)?),
-            PhysicalType::UInt64 => Self::UInt64(sides(min, max)?),
-            PhysicalType::Float64 => Self::Float64(sides(min, max)?),
-            PhysicalType::Int128 => Self::Int128(sides(min, max)?),
-            PhysicalType::Bytes => {
-                let side = |array: &ArrayRef| Some(ByteBounds::new(array.as_binary_opt::<i32>()?.clone()));
-                Self::Bytes(Sides { min: side(min)?, max: side(max)? })
-            }
+            PhysicalType::Int32 => Self::Int32(Sides::new(both(sides.map(|side| side.as_primitive_opt()))?, known)),
+            PhysicalType::Int64 => Self::Int64(Sides::new(both(sides.map(|side| side.as_primitive_opt()))?, known)),
+            PhysicalType::UInt64 => Self::UInt64(Sides::new(both(sides.map(|side| side.as_primitive_opt()))?, known)),
+            PhysicalType::Float64 => Self::Float64(Sides::new(both(sides.map(|side| side.as_primitive_opt()))?, known)),
+            PhysicalType::Int128 => Self::Int128(Sides::new(both(sides.map(|side| side.as_primitive_opt()))?, known)),
+            PhysicalType::Bytes => Self::Bytes(Sides::new(both(sides.map(|side| side.as_binary_opt()))?, known)),
         })
     }
-}
 
-impl Bounds {
-    /// Both slots of one container, whether they are known or not.
-    fn at(&self, index: usize) -> (Option<Value>, Option<Value>) {
-        fn slot<T: ArrowPrimitiveType>(array: &PrimitiveArray<T>, index: usize) -> Option<T::Native> {
-            array.values().get(index).copied()
-        }
-        fn integers<T: ArrowPrimitiveType>(
-            sides: &Sides<PrimitiveArray<T>>,
+    /// The known bounds of one container, as they are stored.
+    pub(crate) fn at(&self, index: usize) -> (Option<Value>, Option<Value>) {
+        fn known<A: Values>(
+            sides: &Sides<A>,
             index: usize,
-        ) -> (Option<Value>, Option<Value>)
-        where
-            i128: From<T::Native>,
-        {
-            let side = |array: &PrimitiveArray<T>| slot(array, index).map(|value| Value::Integer(i128::from(value)));
+            value: impl Fn(<A::Item as Item>::View<'_>) -> Value,
+        ) -> (Option<Value>, Option<Value>) {
+            let side = |side: &Side<A>| side.get(index).filter(|_| side.known.contains(index)).map(&value);
             (side(&sides.min), side(&sides.max))
         }
         match self {
-            Self::Int32(sides) => integers(sides, index),
-            Self::Int64(sides) => integers(sides, index),
-            Self::UInt64(sides) => integers(sides, index),
-            Self::Int128(sides) => integers(sides, index),
-            Self::Float64(sides) => {
-                (slot(&sides.min, index).map(Value::Float), slot(&sides.max, index).map(Value::Float))
-            }
-            Self::Bytes(sides) => {
-                let side = |bounds: &ByteBounds| bounds.value(index).map(|bytes| Value::Bytes(bytes.to_vec()));
-                (side(&sides.min), side(&sides.max))
-            }
+            Self::Int32(sides) => known(sides, index, |value| Value::Integer(value.into())),
+            Self::Int64(sides) => known(sides, index, |value| Value::Integer(value.into())),
+            Self::UInt64(sides) => known(sides, index, |value| Value::Integer(value.into())),
+            Self::Int128(sides) => known(sides, index, Value::Integer),
+            Self::Float64(sides) => known(sides, index, Value::Float),
+            Self::Bytes(sides) => known(sides, index, |bytes| Value::Bytes(bytes.to_vec())),
+        }
+    }
+
+    /// Where the bounds of both sides are known.
+    pub(crate) fn both_known(&self) -> Mask {
+        fn both<A>(sides: &Sides<A>) -> Mask {
+            sides.min.known.clone().and(&sides.max.known)
+        }
+        match self {
+            Self::Int32(sides) => both(sides),
+            Self::Int64(sides) => both(sides),
+            Self::UInt64(sides) => both(sides),
+            Self::Int128(sides) => both(sides),
+            Self::Float64(sides) => both(sides),
+            Self::Bytes(sides) => both(sides),
         }
     }
 }
@@ -242,7 +226,7 @@ mod tests {
                 ZoneColumns { min: &bounds, max: &bounds, null_count: &nulls, nan_count: &nans, valueless: &valueless };
             let zones = ColumnZones::new(PhysicalType::Int64, &columns).unwrap();
             let mask = |test: &dyn Fn(usize) -> bool| Mask::from_fn(len, |index| test(index + 3));
-            assert_eq!(zones.min_known, mask(&|index| index % 4 > 0));
+            assert_eq!(zones.bounds.both_known(), mask(&|index| index % 4 > 0));
             assert_eq!(zones.may_be_null, mask(&|index| index % 5 != 0));
             assert_eq!(zones.may_be_nan, mask(&|index| (index + 2) % 5 != 0));
             assert_eq!(zones.may_have_value, mask(&|index| index % 3 != 0));

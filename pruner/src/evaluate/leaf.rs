@@ -1,13 +1,10 @@
 //! A test of one column's zone maps: the union over a container's null rows, its NaN rows and its other rows.
 
-use arrow::array::PrimitiveArray;
-use arrow::datatypes::ArrowPrimitiveType;
-
-use crate::kernels::{KnownBounds, Side, equals_zero};
+use crate::kernels::{Sides, Values, equals_zero};
 use crate::outcome::OutcomeSet;
 use crate::program::{End, Leaf, Test, ValueTest};
 use crate::tile::Tile;
-use crate::zone_maps::{Bounds, ColumnZones, Sides};
+use crate::zone_maps::{Bounds, ColumnZones};
 
 /// Leaves the containers on whose rows the test may have an outcome in `asked`.
 pub(super) fn narrow(leaf: &Leaf, asked: OutcomeSet, column: &ColumnZones, live: &mut Tile) {
@@ -53,46 +50,26 @@ fn of_values(leaf: &Leaf, wanted: bool, column: &ColumnZones, live: &mut Tile) {
         (Test::IsNull, _) if wanted => live.clear(),
         (Test::Always(value), _) if *value != wanted => live.clear(),
         (Test::Nan { equality: true }, _) if wanted => live.clear(),
-        (Test::Int32(test), Bounds::Int32(sides)) => numbers(test, wanted, sides, column, live),
-        (Test::Int64(test), Bounds::Int64(sides)) => numbers(test, wanted, sides, column, live),
-        (Test::UInt64(test), Bounds::UInt64(sides)) => numbers(test, wanted, sides, column, live),
-        (Test::Int128(test), Bounds::Int128(sides)) => numbers(test, wanted, sides, column, live),
+        (Test::Int32(test), Bounds::Int32(sides)) => probe(test, wanted, sides, live),
+        (Test::Int64(test), Bounds::Int64(sides)) => probe(test, wanted, sides, live),
+        (Test::UInt64(test), Bounds::UInt64(sides)) => probe(test, wanted, sides, live),
+        (Test::Int128(test), Bounds::Int128(sides)) => probe(test, wanted, sides, live),
         // Some engines tell the zeros apart in equality, so a zero may fail even against a zero.
         (Test::Float64(test), Bounds::Float64(sides)) if !wanted && equals_zero(test) => {
             let mut zeros = *live;
-            numbers(test, false, sides, column, live);
+            probe(test, false, sides, live);
             zeros.and_not(live);
             let zero = || Some(End { low: 0.0, high: 0.0, inclusive: true });
-            numbers(&ValueTest::Range { lower: zero(), upper: zero() }, true, sides, column, &mut zeros);
+            probe(&ValueTest::Range { lower: zero(), upper: zero() }, true, sides, &mut zeros);
             live.or(&zeros);
         }
-        (Test::Float64(test), Bounds::Float64(sides)) => numbers(test, wanted, sides, column, live),
-        (Test::Bytes(test), Bounds::Bytes(sides)) => probe(test, wanted, (&sides.min, &sides.max), column, live),
+        (Test::Float64(test), Bounds::Float64(sides)) => probe(test, wanted, sides, live),
+        (Test::Bytes(test), Bounds::Bytes(sides)) => probe(test, wanted, sides, live),
         // Zone maps of another type than the program's prove nothing.
         _ => {}
     }
 }
 
-fn numbers<P: ArrowPrimitiveType>(
-    test: &ValueTest<P::Native>,
-    wanted: bool,
-    sides: &Sides<PrimitiveArray<P>>,
-    column: &ColumnZones,
-    live: &mut Tile,
-) where
-    [P::Native]: Side<Item = P::Native>,
-{
-    let (min, max): (&[P::Native], &[P::Native]) = (sides.min.values(), sides.max.values());
-    probe(test, wanted, (min, max), column, live);
-}
-
-fn probe<S: Side + ?Sized>(
-    test: &ValueTest<S::Item>,
-    wanted: bool,
-    (min, max): (&S, &S),
-    column: &ColumnZones,
-    live: &mut Tile,
-) {
-    let bounds = KnownBounds { min, max, min_known: &column.min_known, max_known: &column.max_known };
+fn probe<A: Values>(test: &ValueTest<A::Item>, wanted: bool, bounds: &Sides<A>, live: &mut Tile) {
     if wanted { bounds.may_pass(test, live) } else { bounds.may_fail(test, live) }
 }

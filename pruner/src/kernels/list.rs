@@ -1,6 +1,7 @@
 //! Sorted lists of values, with a coarse index that leads to a value's place in few steps however long the list is.
 
 use super::Item;
+use super::alphabet::Alphabet;
 
 /// Values in rising order, each once.
 #[derive(Clone, Debug)]
@@ -13,8 +14,7 @@ pub(crate) struct SortedList<T> {
 /// where in the list these begin.
 #[derive(Clone, Debug)]
 struct CoarseIndex {
-    /// What the list's values begin with, where they are bytes: keys are of what comes after.
-    prefix: Vec<u8>,
+    alphabet: Alphabet,
     first_key: u64,
     shift: u32,
     last_bucket: u64,
@@ -33,6 +33,10 @@ impl<T: Item> SortedList<T> {
 
     pub(crate) fn len(&self) -> usize {
         self.values.len()
+    }
+
+    pub(super) fn values(&self) -> &[T] {
+        &self.values
     }
 
     pub(crate) fn first(&self) -> Option<&T> {
@@ -95,10 +99,12 @@ impl CoarseIndex {
     const MAX_BUCKETS: usize = 1 << 22;
     /// So few values to a bucket that most are empty.
     const BUCKETS_PER_VALUE: usize = 64;
+    /// How many values are looked at to learn their alphabet.
+    const SAMPLES: usize = 128;
 
     fn new<T: Item>(values: &[T]) -> Self {
         let mut index = Self {
-            prefix: Vec::new(),
+            alphabet: Alphabet::default(),
             first_key: 0,
             shift: 0,
             last_bucket: 0,
@@ -106,9 +112,10 @@ impl CoarseIndex {
             starts: vec![0, u32::try_from(values.len()).unwrap_or(u32::MAX)],
         };
         let (Some(first), Some(last)) = (values.first(), values.last()) else { return index };
-        index.prefix = T::common_prefix(first.view(), last.view());
-        index.first_key = T::key(first.view(), &index.prefix);
-        let span = T::key(last.view(), &index.prefix) - index.first_key;
+        let step = (values.len() / Self::SAMPLES).max(1);
+        index.alphabet = T::alphabet(&values.iter().step_by(step).map(Item::view).collect::<Vec<_>>());
+        index.first_key = T::key(first.view(), &index.alphabet);
+        let span = T::key(last.view(), &index.alphabet) - index.first_key;
         let buckets = (values.len().saturating_mul(Self::BUCKETS_PER_VALUE))
             .clamp(Self::MIN_BUCKETS, Self::MAX_BUCKETS)
             .next_power_of_two();
@@ -138,7 +145,7 @@ impl CoarseIndex {
 
     /// The bucket of a value; values beyond either end go to the outermost.
     fn bucket_of<T: Item>(&self, value: T::View<'_>) -> u64 {
-        (T::key(value, &self.prefix).saturating_sub(self.first_key) >> self.shift).min(self.last_bucket)
+        (T::key(value, &self.alphabet).saturating_sub(self.first_key) >> self.shift).min(self.last_bucket)
     }
 
     /// Whether a bucket from `first` to `last` has a value; not told if their bits stand in several words.
