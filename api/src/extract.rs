@@ -12,6 +12,9 @@ use serde_path_to_error::Segment;
 
 use crate::problem::Problem;
 
+/// How deep objects and arrays of a body may be nested: the parser, and all that walks the body after it, recurses as deep.
+pub(crate) const MAX_BODY_DEPTH: usize = 127;
+
 /// A JSON body.
 pub(crate) struct JsonBody<T>(pub(crate) T);
 
@@ -46,6 +49,13 @@ fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     if !bytes.trim_ascii_start().starts_with(b"{") && !bytes.trim_ascii().is_empty() {
         return Err(Problem::MalformedBody { message: "a JSON object is expected".to_owned(), at: None });
     }
+    if let Some(place) = too_deep(bytes) {
+        let message = format!(
+            "objects and arrays are nested more than {MAX_BODY_DEPTH} deep at {place}; a filter of many conditions can be SQL \
+             text, or its `and` and `or` trees of even depth"
+        );
+        return Err(Problem::MalformedBody { message, at: None });
+    }
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let at = known_path(error.path());
@@ -54,6 +64,29 @@ fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let end = deserializer.end();
     end.map_err(|error| Problem::MalformedBody { message: error.to_string(), at: None })?;
     Ok(value)
+}
+
+/// Where the text gets nested too deeply, by line and column.
+fn too_deep(bytes: &[u8]) -> Option<String> {
+    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
+    for (index, byte) in bytes.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_text,
+            b'"' => in_text = !in_text,
+            _ if in_text => {}
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_BODY_DEPTH {
+            let before = bytes.get(..index).unwrap_or_default();
+            let line = before.split(|byte| *byte == b'\n').count();
+            let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
+            return Some(format!("line {line} column {column}"));
+        }
+    }
+    None
 }
 
 /// The path to a field; `None` for the whole body, and where the text broke off before the field had a name.
@@ -150,7 +183,7 @@ impl<S: Send + Sync> FromRequestParts<S> for SnapshotOf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::CommitJson;
+    use crate::wire::{CommitJson, PlanJson};
 
     fn malformed(text: &str) -> (String, String) {
         match parse_json::<CommitJson>(text.as_bytes()) {
@@ -172,6 +205,23 @@ mod tests {
             "add[1].size_bytes",
             "invalid value: integer `-1`, expected u64 at line 2 column 54",
         );
+    }
+
+    #[test]
+    fn a_body_that_is_nested_too_deeply_says_where() {
+        // The body itself is the first level, and each `not` one more.
+        let nested = |depth: usize| {
+            let (open, close) = ("{\"type\": \"not\", \"child\":\n".repeat(depth - 1), "}".repeat(depth - 1));
+            format!("{{\"filter\": {open}\"}}]\\\"{{[\"{close}}}")
+        };
+        assert!(parse_json::<PlanJson>(nested(MAX_BODY_DEPTH).as_bytes()).is_ok());
+        match parse_json::<PlanJson>(nested(MAX_BODY_DEPTH + 1).as_bytes()) {
+            Err(Problem::MalformedBody { message, at: None }) => {
+                let expected = "objects and arrays are nested more than 127 deep at line 127 column 1";
+                assert!(message.starts_with(expected), "{message}");
+            }
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]

@@ -135,12 +135,13 @@ impl BoundPredicate {
     /// Every fault found: unknown columns, literals that do not go with their column, columns that are no conditions.
     pub fn bind(predicate: &Predicate, columns: &[Column], options: &BindOptions) -> Result<Self, Vec<FilterError>> {
         let mut binder = Binder { columns, options, faults: Vec::new() };
-        let parts = match predicate {
-            Predicate::And(parts) => parts.as_slice(),
-            single => std::slice::from_ref(single),
-        };
-        let conjuncts =
-            parts.iter().map(|part| BoundConjunct { node: binder.node(part), expression: shown(part) }).collect();
+        let conjuncts = conjuncts(predicate)
+            .into_iter()
+            .map(|(part, negated)| BoundConjunct {
+                node: binder.node_or_not(part, negated),
+                expression: shown(part, negated),
+            })
+            .collect();
         if binder.faults.is_empty() {
             Ok(Self { conjuncts: simplify::intersect_conjuncts(conjuncts) })
         } else {
@@ -172,10 +173,11 @@ pub(crate) fn bind_test(
 /// The longest text of a conjunct that is kept for people.
 const MAX_SHOWN_BYTES: usize = 1_000;
 
-/// A predicate's text, cut where it gets too long to be read.
-fn shown(predicate: &Predicate) -> String {
+/// A predicate's text, or that of its negation, cut where it gets too long to be read.
+fn shown(predicate: &Predicate, negated: bool) -> String {
     let mut text = ShortText(String::new());
-    if write!(text, "{predicate}").is_err() {
+    let written = if negated { write!(text, "NOT ({predicate})") } else { write!(text, "{predicate}") };
+    if written.is_err() {
         text.0.push_str(" ...");
     }
     text.0
@@ -208,7 +210,29 @@ enum Operand<'a> {
     Unknown(String),
 }
 
+/// The conditions that a predicate is the conjunction of, and whether NOT stands before each: NOT over a disjunction says that
+/// none of its parts holds.
+fn conjuncts(predicate: &Predicate) -> Vec<(&Predicate, bool)> {
+    let mut conjuncts = Vec::new();
+    let mut open = vec![(predicate, false)];
+    while let Some((next, negated)) = open.pop() {
+        match (next, negated) {
+            (Predicate::And(parts), false) | (Predicate::Or(parts), true) => {
+                open.extend(parts.iter().rev().map(|part| (part, negated)));
+            }
+            (Predicate::Not(inner), _) => open.push((inner, !negated)),
+            _ => conjuncts.push((next, negated)),
+        }
+    }
+    conjuncts
+}
+
 impl Binder<'_> {
+    fn node_or_not(&mut self, predicate: &Predicate, negated: bool) -> BoundNode {
+        let node = self.node(predicate);
+        if negated { simplify::negation(node) } else { node }
+    }
+
     fn node(&mut self, predicate: &Predicate) -> BoundNode {
         match predicate {
             Predicate::Constant(value) => BoundNode::Constant(outcome(*value)),
@@ -241,10 +265,13 @@ impl Binder<'_> {
                 let matching = if *negated { matching.complement() } else { matching };
                 BoundNode::Is(Box::new(self.node(predicate)), matching)
             }
-            Predicate::Not(inner) => BoundNode::Not(Box::new(self.node(inner))),
-            Predicate::And(parts) => {
-                let parts = parts.iter().map(|part| self.node(part)).collect();
-                BoundNode::All(simplify::intersect(parts))
+            Predicate::Not(inner) if !matches!(**inner, Predicate::Or(_) | Predicate::Not(_)) => {
+                simplify::negation(self.node(inner))
+            }
+            Predicate::And(_) | Predicate::Not(_) => {
+                let parts =
+                    conjuncts(predicate).into_iter().map(|(part, negated)| self.node_or_not(part, negated)).collect();
+                simplify::conjunction(parts)
             }
             Predicate::Or(parts) => BoundNode::Any(parts.iter().map(|part| self.node(part)).collect()),
             Predicate::Other(other) => BoundNode::Unknown(self.unsupported(other)),
@@ -259,6 +286,7 @@ impl Binder<'_> {
             },
             Expression::Literal(literal) => Operand::Literal(literal),
             Expression::Null => Operand::Null,
+            Expression::Interval(interval) => Operand::Unknown(value::not_alone(interval)),
             Expression::Call { .. } | Expression::Cast { .. } | Expression::Case { .. } => {
                 Operand::Unknown(format!("there is no rule for `{expression}` in this place"))
             }
@@ -273,9 +301,7 @@ impl Binder<'_> {
             Ok(Column { id, path, column_type: Some(column_type) }) => {
                 Ok(BoundColumn { id: *id, column_type: *column_type, name: path.join(".") })
             }
-            Ok(Column { path, column_type: None, .. }) => {
-                Err(format!("no statistics are kept of the nested column `{}`", path.join(".")))
-            }
+            Ok(Column { path, column_type: None, .. }) => Err(without_statistics(path)),
             Err(fault) => {
                 self.faults.push(fault);
                 Err(String::new())
@@ -285,13 +311,21 @@ impl Binder<'_> {
 
     /// Why an expression is not supported; the columns that it names must exist all the same.
     fn unsupported(&mut self, other: &Unsupported) -> String {
+        let mut nested = String::new();
         for name in &other.columns {
-            if let Err(fault) = lookup::find(self.columns, name) {
-                self.faults.push(fault);
+            match lookup::find(self.columns, name) {
+                Ok(Column { path, column_type: None, .. }) => nested = format!(": {}", without_statistics(path)),
+                Ok(_) => {}
+                Err(fault) => self.faults.push(fault),
             }
         }
-        format!("there is no rule for `{}`", other.expression)
+        format!("there is no rule for `{}`{nested}", other.expression)
     }
+}
+
+/// Why nothing is known of a struct, list or map; elements of lists, keys and values have no statistics of their own.
+fn without_statistics(path: &[String]) -> String {
+    format!("no statistics are kept of the nested column `{}`", path.join("."))
 }
 
 fn outcome(value: Option<bool>) -> OutcomeSet {
@@ -474,6 +508,19 @@ mod tests {
         check("\"address.city\" = 1", "#7 int8 in [1, 1]");
         check("address = 1", "unknown(no statistics are kept of the nested column `address`)");
         check_faults("city = 'x'", &["unknown column `city`"]);
+    }
+
+    #[test]
+    fn what_a_list_or_map_holds_is_not_known() {
+        for test in [
+            "array_has(address, 1)",
+            "list_contains(address, 'x')",
+            "(3 = ANY(address))",
+            "map_contains_key(address, 1)",
+        ] {
+            let reason = "no statistics are kept of the nested column `address`";
+            check(test, &format!("unknown(there is no rule for `{test}`: {reason})"));
+        }
     }
 
     #[test]

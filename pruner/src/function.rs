@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use prunus_statistics::{PrimitiveType, TimeUnit};
+use prunus_statistics::{Literal, PrimitiveType, TimeUnit};
 
 use crate::Expression;
 
@@ -114,21 +114,30 @@ impl Function {
         fits.then_some(function)
     }
 
+    fn infix(self) -> Option<Infix> {
+        let (symbol, rank) = match self {
+            Self::Add => ("+", 1),
+            Self::Subtract => ("-", 1),
+            Self::Multiply => ("*", 2),
+            Self::Divide => ("/", 2),
+            Self::Remainder => ("%", 2),
+            _ => return None,
+        };
+        Some(Infix { symbol, rank })
+    }
+
     /// The text of a call.
     pub(crate) fn write(self, f: &mut fmt::Formatter<'_>, arguments: &[Expression]) -> fmt::Result {
-        let infix = match self {
-            Self::Add => "+",
-            Self::Subtract => "-",
-            Self::Multiply => "*",
-            Self::Divide => "/",
-            Self::Remainder => "%",
-            _ => "",
-        };
-        match (self, arguments) {
-            (Self::Negate, [operand]) => write!(f, "-({operand})"),
-            (Self::DateTrunc(unit), [operand]) => write!(f, "date_trunc('{}', {operand})", unit.name()),
-            (Self::Extract(part), [operand]) => write!(f, "EXTRACT({} FROM {operand})", part.name()),
-            (_, [left, right]) if !infix.is_empty() => write!(f, "{} {infix} {}", Operand(left), Operand(right)),
+        match (self, arguments, self.infix()) {
+            (Self::Negate, [operand], _) => write!(f, "-({operand})"),
+            (Self::DateTrunc(unit), [operand], _) => write!(f, "date_trunc('{}', {operand})", unit.name()),
+            (Self::Extract(part), [operand], _) => write!(f, "EXTRACT({} FROM {operand})", part.name()),
+            (_, [left, right], Some(infix)) => {
+                // Operators of one rank are read from the left, so that a chain of them needs no parentheses.
+                let on_left = Operand { expression: left, infix_from: Some(infix.rank) };
+                let on_right = Operand { expression: right, infix_from: None };
+                write!(f, "{on_left} {} {on_right}", infix.symbol)
+            }
             _ => {
                 let name = FUNCTIONS.iter().find(|(_, function)| *function == self).map_or("", |(name, _)| name);
                 write!(f, "{name}(")?;
@@ -141,15 +150,32 @@ impl Function {
     }
 }
 
+/// How an operator is written, and how tightly it binds.
+#[derive(Clone, Copy)]
+struct Infix {
+    symbol: &'static str,
+    rank: u8,
+}
+
 /// An operand of an operator, in parentheses where it might read otherwise without.
-struct Operand<'a>(&'a Expression);
+struct Operand<'a> {
+    expression: &'a Expression,
+    /// The lowest rank of operators that need no parentheses here; none needs no parentheses.
+    infix_from: Option<u8>,
+}
 
 impl fmt::Display for Operand<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            plain @ (Expression::Column(_) | Expression::Null) => write!(f, "{plain}"),
-            other => write!(f, "({other})"),
-        }
+        let is_plain = match self.expression {
+            Expression::Literal(Literal::Number(number)) => number.scaled(0).is_ok_and(|(low, _)| low >= 0),
+            Expression::Literal(Literal::Float(_)) | Expression::Case { .. } => false,
+            Expression::Call { function: Function::Negate, .. } => false,
+            Expression::Call { function, .. } => {
+                function.infix().is_none_or(|infix| self.infix_from.is_some_and(|lowest| infix.rank >= lowest))
+            }
+            _ => true,
+        };
+        if is_plain { write!(f, "{}", self.expression) } else { write!(f, "({})", self.expression) }
     }
 }
 

@@ -57,6 +57,11 @@ impl Interval {
         }
     }
 
+    /// The one value that all rows have, if that is known.
+    pub(crate) fn certain(&self) -> Option<&Value> {
+        self.pinned().filter(|_| !self.may_be_null && !self.may_be_nan)
+    }
+
     /// The same rows with other bounds.
     #[must_use]
     pub(crate) fn with_bounds(self, low: Option<Value>, high: Option<Value>) -> Self {

@@ -7,6 +7,7 @@ mod arithmetic;
 mod calendar;
 mod conversion;
 mod rounding;
+mod shift;
 
 use prunus_statistics::Value;
 
@@ -14,7 +15,9 @@ use crate::domain::Domain;
 use crate::function::{DatePart, DateUnit};
 use crate::interval::Interval;
 
+pub(crate) use calendar::MAX_ZONE_CHANGE_NANOSECONDS;
 pub(crate) use conversion::Conversion;
+pub(crate) use shift::Shift;
 
 /// What is done with values. Operands of arithmetic are of one domain.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,6 +30,7 @@ pub(crate) enum Operation {
     Remainder,
     Convert(Conversion),
     DateTrunc(DateUnit),
+    Shift(Shift),
     Extract(DatePart),
     Floor,
     Ceil,
@@ -51,6 +55,7 @@ impl Operation {
                 arithmetic::binary(self, domain, left, right)
             }
             (Self::Convert(conversion), [operand]) => conversion.apply(operand),
+            (Self::Shift(shift), [operand]) => shift.apply(domain, operand),
             (Self::DateTrunc(unit), [operand]) => calendar::truncate(unit, domain, operand),
             (Self::Extract(part), [operand]) => calendar::extract(part, domain, operand),
             (Self::Floor | Self::Ceil | Self::Round, [operand]) => rounding::to_whole(self, domain, operand),

@@ -4,8 +4,8 @@ use std::fmt;
 
 use prunus_statistics::{Literal, PrimitiveType};
 
-use crate::JsonLiteral;
 use crate::function::{CastKind, Function, SqlType};
+use crate::{IntervalLiteral, JsonLiteral};
 
 /// The name of a column: one part, or several for a field inside structs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,6 +57,8 @@ pub enum Expression {
     Json(JsonLiteral),
     /// NULL.
     Null,
+    /// A length of time, to be added to a date or timestamp or taken from one.
+    Interval(IntervalLiteral),
     /// A function or operator over other expressions.
     Call {
         /// The function.
@@ -94,7 +96,8 @@ impl Expression {
 /// A part of a filter that pruning has no rule for: it keeps every file, and the plan's metrics name it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unsupported {
-    /// The expression as it was written.
+    /// The expression as it was written; one of SQL stands in parentheses unless it reads as the same without, wherever it
+    /// stands.
     pub expression: String,
     /// The language that it is written in.
     pub language: FilterLanguage,
@@ -269,6 +272,7 @@ impl fmt::Display for Expression {
             Self::Literal(literal) => write!(f, "{literal}"),
             Self::Json(literal) => write!(f, "{literal}"),
             Self::Null => f.write_str("NULL"),
+            Self::Interval(interval) => write!(f, "{interval}"),
             Self::Call { function, arguments } => function.write(f, arguments),
             Self::Cast { expression, target, kind } => {
                 let word = if *kind == CastKind::Cast { "CAST" } else { "TRY_CAST" };
@@ -347,7 +351,7 @@ struct Operand<'a>(&'a Predicate);
 impl fmt::Display for Operand<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Predicate::And(_) | Predicate::Or(_) | Predicate::Other(_) => write!(f, "({})", self.0),
+            Predicate::And(_) | Predicate::Or(_) => write!(f, "({})", self.0),
             plain => write!(f, "{plain}"),
         }
     }

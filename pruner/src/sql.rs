@@ -3,7 +3,9 @@
 mod convert;
 mod dialect;
 mod guard;
+mod logic;
 mod value;
+mod written;
 
 use sqlparser::ast::Expr;
 use sqlparser::dialect::GenericDialect;
@@ -20,6 +22,10 @@ pub const MAX_FILTER_WORDS: usize = 10_000;
 /// How deep a filter may be nested.
 pub const MAX_FILTER_DEPTH: usize = 64;
 
+/// How often, for each of its tokens, the parser may try to read an operand: it does so once or twice, but for nested calls and
+/// brackets that can be read in several ways.
+const ATTEMPTS_PER_TOKEN: usize = 50;
+const MIN_ATTEMPTS: usize = 1_000;
 /// The most words that are parsed on the caller's stack: a chain of that many operators needs some 100 KiB of it.
 const MAX_WORDS_ON_THIS_STACK: usize = 100;
 /// Enough for a chain of [`MAX_FILTER_WORDS`] operators, which the parser builds as deep as it is long.
@@ -42,19 +48,28 @@ impl Predicate {
         if text.len() > MAX_FILTER_BYTES {
             return Err(FilterError::TooLong { bytes: text.len(), max: MAX_FILTER_BYTES });
         }
-        let dialect = GenericDialect {};
-        let tokens = Tokenizer::new(&dialect, text)
-            .tokenize_with_location()
-            .map_err(|error| FilterError::Syntax { message: error.to_string() })?;
-        let words = tokens.iter().filter(|token| is_word(&token.token)).count();
-        if words > MAX_FILTER_WORDS {
-            return Err(FilterError::TooComplex { what: "words and operators", max: MAX_FILTER_WORDS });
-        }
-        if words <= MAX_WORDS_ON_THIS_STACK {
-            return parse_tokens(tokens);
-        }
-        on_large_stack(|| parse_tokens(tokens))
+        let (tokens, words) = tokens(text)?;
+        if words <= MAX_WORDS_ON_THIS_STACK { parse(tokens) } else { on_large_stack(|| parse(tokens)) }
     }
+}
+
+/// The tokens of a text, and how many of them are words.
+fn tokens(text: &str) -> Result<(Vec<TokenWithSpan>, usize), FilterError> {
+    let dialect = GenericDialect {};
+    let tokens = Tokenizer::new(&dialect, text)
+        .tokenize_with_location()
+        .map_err(|error| FilterError::Syntax { message: error.to_string() })?;
+    let words = tokens.iter().filter(|token| is_word(&token.token)).count();
+    if words > MAX_FILTER_WORDS {
+        return Err(FilterError::TooComplex { what: "words and operators", max: MAX_FILTER_WORDS });
+    }
+    Ok((tokens, words))
+}
+
+fn parse(tokens: Vec<TokenWithSpan>) -> Result<Predicate, FilterError> {
+    let predicate = parse_tokens(tokens)?;
+    written::check(&predicate, |text| parse_tokens(self::tokens(text)?.0))?;
+    Ok(predicate)
 }
 
 fn is_word(token: &Token) -> bool {
@@ -70,9 +85,15 @@ fn is_word(token: &Token) -> bool {
 }
 
 fn parse_tokens(tokens: Vec<TokenWithSpan>) -> Result<Predicate, FilterError> {
-    let mut parser =
-        Parser::new(&FilterDialect).with_recursion_limit(MAX_FILTER_DEPTH).with_tokens_with_locations(tokens);
-    let expression = parser.parse_expr().map_err(parser_error)?;
+    let attempts_max = MIN_ATTEMPTS + tokens.len().saturating_mul(ATTEMPTS_PER_TOKEN);
+    let dialect = FilterDialect::with_attempts(attempts_max);
+    let mut parser = Parser::new(&dialect).with_recursion_limit(MAX_FILTER_DEPTH).with_tokens_with_locations(tokens);
+    let expression = parser.parse_expr().map_err(|error| match error {
+        ParserError::RecursionLimitExceeded if dialect.is_exhausted() => {
+            FilterError::TooComplex { what: "attempts to read its operands", max: attempts_max }
+        }
+        error => parser_error(error),
+    })?;
     let rest = parser.peek_token();
     if rest.token != Token::EOF {
         let message = format!("expected the end, found {}{}", rest.token, rest.span.start);
@@ -132,7 +153,6 @@ mod tests {
             "lower(a) = 'x' AND a LIKE 'p%'",
             "t = TIME '10:00:00'",
             "(a IS DISTINCT FROM 1 AND b IS NOT DISTINCT FROM 'x') OR c",
-            "(a OR b) = TRUE",
             "(a = 1) IS NOT UNKNOWN",
         ] {
             let predicate = Predicate::parse_sql(text).unwrap();
@@ -151,12 +171,31 @@ mod tests {
     }
 
     #[test]
+    fn a_condition_compared_with_a_truth_value_is_the_condition_or_its_negation() {
+        for (text, expected) in [
+            ("(a OR b) = TRUE", "a OR b"),
+            ("(a > 1) <> TRUE", "NOT (a > 1)"),
+            ("FALSE = (a > 1 AND b)", "NOT (a > 1 AND b)"),
+            ("(a LIKE 'x%') <> FALSE AND b", "a LIKE 'x%' AND b"),
+            ("(a > 1) IS DISTINCT FROM TRUE", "(a > 1) IS NOT TRUE"),
+            ("FALSE IS NOT DISTINCT FROM (a > 1)", "(a > 1) IS FALSE"),
+            ("((a AND b) = TRUE) AND c", "a AND b AND c"),
+            ("(a > 1) = b", "(a > 1) = b"),
+            ("a = TRUE", "a = TRUE"),
+        ] {
+            let read = Predicate::parse_sql(text).unwrap();
+            assert_eq!(read.to_string(), expected);
+            assert_eq!(Predicate::parse_sql(expected), Ok(read));
+        }
+    }
+
+    #[test]
     fn is_null_of_a_condition_is_is_unknown() {
         for (text, expected) in [
             ("(a > 1) IS NULL", "(a > 1) IS UNKNOWN"),
             ("(a > 1 OR b) IS NOT NULL", "(a > 1 OR b) IS NOT UNKNOWN"),
             ("a IS NULL", "a IS NULL"),
-            ("(a + 1) IS NULL", "a + (1) IS NULL"),
+            ("(a + 1) IS NULL", "a + 1 IS NULL"),
             ("(a LIKE 'x') IS NULL", "(a LIKE 'x') IS NULL"),
         ] {
             assert_eq!(Predicate::parse_sql(text).unwrap().to_string(), expected);
@@ -194,6 +233,14 @@ mod tests {
         assert!(matches!(Predicate::parse_sql(&tests), Err(FilterError::TooComplex { .. })));
         let sum = format!("a{} = 1", " + a".repeat(4990));
         assert!(matches!(Predicate::parse_sql(&sum), Ok(Predicate::Compare { .. })));
+    }
+
+    #[test]
+    fn what_can_be_read_in_many_ways_ends() {
+        for (part, rest) in [("s.s[$d.", "x"), ("position(", "x y"), ("cast(", "x"), ("substring(", "x y")] {
+            let text = format!("{}{rest} = 1", part.repeat(24));
+            assert!(Predicate::parse_sql(&text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -177,6 +177,19 @@ impl ValueExpression {
         Self { domain, node: ValueNode::Constant(value) }
     }
 
+    /// What it is on every row, where no column takes part.
+    pub(crate) fn as_constant(&self) -> Option<Interval> {
+        match &self.node {
+            ValueNode::Constant(value) => Some(value.clone()),
+            ValueNode::Apply(operation, operands) => {
+                let domain = operands.first().map_or(self.domain, |operand| operand.domain);
+                let operands: Option<Vec<Interval>> = operands.iter().map(Self::as_constant).collect();
+                Some(operation.apply(domain, &operands?))
+            }
+            _ => None,
+        }
+    }
+
     fn evaluate(&self, container: Container<'_>) -> Interval {
         match &self.node {
             ValueNode::Constant(value) => value.clone(),

@@ -27,6 +27,14 @@ impl SessionZone {
         TimeZone::get(name).ok().map(Self::Known)
     }
 
+    /// Whether it is known to be UTC, in which clocks are never changed.
+    pub fn is_utc(&self) -> bool {
+        match self {
+            Self::Unknown => false,
+            Self::Known(zone) => zone.to_fixed_offset().is_ok_and(jiff::tz::Offset::is_zero),
+        }
+    }
+
     /// The earliest and latest instant (nanoseconds since 1970-01-01T00:00Z) that a local time (the same, without zone) may
     /// mean.
     pub fn instants(&self, local: i128) -> (i128, i128) {

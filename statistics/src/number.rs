@@ -58,15 +58,16 @@ impl Number {
     }
 
     /// `mantissa * 10^exponent`.
-    pub fn new(mut mantissa: i128, exponent: i32) -> Self {
-        let mut exponent = exponent.clamp(-MAX_EXPONENT, MAX_EXPONENT);
+    pub fn new(mut mantissa: i128, mut exponent: i32) -> Self {
         if mantissa == 0 {
             return Self { mantissa, exponent: 0, float_notation: false };
         }
         while mantissa % 10 == 0 {
             mantissa /= 10;
-            exponent += 1;
+            exponent = exponent.saturating_add(1);
         }
+        // Only without its zeros is a number cut the same way when it is read from its text.
+        exponent = exponent.clamp(-MAX_EXPONENT, MAX_EXPONENT);
         Self { mantissa, exponent, float_notation: false }
     }
 

@@ -27,6 +27,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn compare(&mut self, left: &Expression, op: CompareOp, right: &Expression) -> BoundNode {
+        let (left, right) = (&*self.without_arithmetic(left), &*self.without_arithmetic(right));
         let is_column = |side: &Expression| matches!(side, Expression::Column(_));
         if left.is_computed() || right.is_computed() || (is_column(left) && is_column(right)) {
             return self.compare_values(left, op, right);
@@ -85,6 +86,7 @@ impl Binder<'_> {
         let mut others = Vec::new();
         for item in list {
             let item = alike(item, floats);
+            let item = self.without_arithmetic(&item);
             let Expression::Literal(literal) = item.as_ref() else {
                 others.push(self.compare(expression, CompareOp::Eq, &item));
                 continue;
@@ -103,6 +105,14 @@ impl Binder<'_> {
             BoundNode::Any(others)
         } else {
             others.pop().unwrap_or(BoundNode::Constant(outcome(Some(false))))
+        }
+    }
+
+    /// A literal that is moved by intervals as the literal that this is; all else as it is.
+    fn without_arithmetic<'a>(&mut self, expression: &'a Expression) -> Cow<'a, Expression> {
+        match self.moved_literal(expression) {
+            Some(literal) => Cow::Owned(Expression::Literal(literal)),
+            None => Cow::Borrowed(expression),
         }
     }
 

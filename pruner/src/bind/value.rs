@@ -2,6 +2,7 @@
 
 mod call;
 mod cast;
+mod moment;
 mod unify;
 
 use prunus_statistics::Literal;
@@ -12,6 +13,7 @@ use crate::interval::Interval;
 use crate::outcome::OutcomeSet;
 use crate::predicate::{CompareOp, Expression};
 use crate::value::{ValueExpression, ValueNode, ValueTest};
+use crate::{IntervalLength, IntervalLiteral};
 
 /// A bound operand: an expression with a domain, or what takes the domain of the operand that it meets.
 #[derive(Clone, Debug)]
@@ -19,12 +21,18 @@ pub(super) enum Operand {
     Typed(ValueExpression),
     Literal(Literal),
     Null,
+    Interval(IntervalLength),
 }
 
 /// Value expressions on their way into one test, with the conditions of their CASEs.
 pub(super) struct ValueBinder<'a, 'b> {
     binder: &'a mut Binder<'b>,
     conditions: Vec<BoundNode>,
+}
+
+/// Why an interval has no rule where it stands.
+pub(super) fn not_alone(interval: &IntervalLiteral) -> String {
+    format!("there is no rule for {interval} but to add it to a date or timestamp or to take it from one")
 }
 
 /// Why there is no rule.
@@ -52,6 +60,11 @@ impl Binder<'_> {
         })
     }
 
+    /// The literal that a literal moved by intervals is, where all engines agree on it.
+    pub(super) fn moved_literal(&mut self, expression: &Expression) -> Option<Literal> {
+        ValueBinder { binder: self, conditions: Vec::new() }.folded(expression)
+    }
+
     /// `left IS NOT DISTINCT FROM right`.
     pub(super) fn not_distinct(&mut self, left: &Expression, right: &Expression) -> BoundNode {
         let nan_order = self.options.nan_order;
@@ -68,6 +81,7 @@ impl Binder<'_> {
             Operand::Typed(expression) => Ok(Some(ValueTest::IsNull(expression))),
             Operand::Literal(_) => Err("there is no rule for a literal that is null".to_owned()),
             Operand::Null => Ok(Some(ValueTest::IsNull(ValueExpression::constant(Domain::Boolean, Interval::null())))),
+            Operand::Interval(_) => Err("there is no rule for an interval that is null".to_owned()),
         })
     }
 
@@ -123,6 +137,7 @@ impl ValueBinder<'_, '_> {
             }
             Expression::Literal(literal) => Operand::Literal(literal.clone()),
             Expression::Null => Operand::Null,
+            Expression::Interval(interval) => Operand::Interval(interval.length()),
             Expression::Call { function, arguments } => Operand::Typed(self.call(*function, arguments)?),
             Expression::Cast { expression, target, kind } => self.cast(expression, *target, *kind)?,
             Expression::Case { branches, otherwise } => Operand::Typed(self.case(branches, otherwise.as_deref())?),

@@ -13,6 +13,9 @@ use crate::interval::Interval;
 /// How far local time may lie from UTC.
 pub(super) const ZONE_REACH_NANOSECONDS: i128 = 14 * HOUR_NANOSECONDS;
 
+/// How far the offset of a zone may move, and with it what a fixed length of time is on its clocks.
+pub(crate) const MAX_ZONE_CHANGE_NANOSECONDS: i128 = 2 * ZONE_REACH_NANOSECONDS;
+
 const HOUR_NANOSECONDS: i128 = 3_600_000_000_000;
 
 impl DatePart {

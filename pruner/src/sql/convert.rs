@@ -6,12 +6,10 @@ use sqlparser::ast::{
     TimezoneInfo, TypedString, UnaryOperator, Value, ValueWithSpan,
 };
 
-use crate::{
-    ColumnName, CompareOp, Expression, FilterError, FilterLanguage, NamePart, Predicate, TruthValue, Unsupported,
-};
+use crate::{ColumnName, Expression, FilterError, FilterLanguage, NamePart, Predicate, TruthValue, Unsupported};
 
 use super::value::computed;
-use super::{MAX_FILTER_DEPTH, guard, unnested};
+use super::{MAX_FILTER_DEPTH, guard, logic, unnested};
 use crate::function::Function as FilterFunction;
 
 /// A boolean expression as a predicate.
@@ -26,17 +24,12 @@ pub(super) fn predicate(expression: &Expr, depth: usize) -> Result<Predicate, Fi
     let is = |tested: &Expr, value, negated| Ok(Predicate::Is { predicate: Box::new(inner(tested)?), value, negated });
     match expression {
         Expr::BinaryOp { op: op @ (BinaryOperator::And | BinaryOperator::Or), .. } => {
-            let parts = operands(expression, op).into_iter().map(inner).collect::<Result<_, _>>()?;
-            Ok(if *op == BinaryOperator::And { Predicate::And(parts) } else { Predicate::Or(parts) })
+            logic::connective(expression, op, depth)
         }
-        Expr::BinaryOp { left, op, right } => match compare_op(op) {
-            Some(op) => Ok(Predicate::Compare { left: value(left, depth + 1)?, op, right: value(right, depth + 1)? }),
-            None if is_condition(op) => Ok(Predicate::Other(unsupported(expression))),
-            None => Err(FilterError::NotACondition { expression: expression.to_string() }),
-        },
+        Expr::BinaryOp { left, op, right } => logic::comparison(expression, (left, op, right), depth),
         Expr::UnaryOp { op: UnaryOperator::Not, expr } => Ok(Predicate::Not(Box::new(inner(expr)?))),
-        Expr::IsNull(tested) if is_logical(tested) => is(tested, TruthValue::Unknown, false),
-        Expr::IsNotNull(tested) if is_logical(tested) => is(tested, TruthValue::Unknown, true),
+        Expr::IsNull(tested) if logic::is_logical(tested) => is(tested, TruthValue::Unknown, false),
+        Expr::IsNotNull(tested) if logic::is_logical(tested) => is(tested, TruthValue::Unknown, true),
         Expr::IsNull(tested) => Ok(Predicate::IsNull { expression: value(tested, depth + 1)?, negated: false }),
         Expr::IsNotNull(tested) => Ok(Predicate::IsNull { expression: value(tested, depth + 1)?, negated: true }),
         Expr::IsTrue(tested) => is(tested, TruthValue::True, false),
@@ -45,8 +38,8 @@ pub(super) fn predicate(expression: &Expr, depth: usize) -> Result<Predicate, Fi
         Expr::IsNotFalse(tested) => is(tested, TruthValue::False, true),
         Expr::IsUnknown(tested) => is(tested, TruthValue::Unknown, false),
         Expr::IsNotUnknown(tested) => is(tested, TruthValue::Unknown, true),
-        Expr::IsDistinctFrom(left, right) => distinct(left, right, false, depth),
-        Expr::IsNotDistinctFrom(left, right) => distinct(left, right, true, depth),
+        Expr::IsDistinctFrom(left, right) => logic::distinct(left, right, false, depth),
+        Expr::IsNotDistinctFrom(left, right) => logic::distinct(left, right, true, depth),
         Expr::InList { expr, list, negated } => Ok(Predicate::In {
             expression: value(expr, depth + 1)?,
             list: list.iter().map(|item| value(item, depth + 1)).collect::<Result<_, _>>()?,
@@ -154,70 +147,7 @@ pub(super) fn plain_call(function: &Function) -> Option<(&str, Vec<&Expr>)> {
     Some((&name.value, arguments.collect::<Option<_>>()?))
 }
 
-fn distinct(left: &Expr, right: &Expr, negated: bool, depth: usize) -> Result<Predicate, FilterError> {
-    Ok(Predicate::Distinct { left: value(left, depth + 1)?, right: value(right, depth + 1)?, negated })
-}
-
-/// The operands of a chain of one connective, without recursing down its left side.
-fn operands<'a>(expression: &'a Expr, connective: &BinaryOperator) -> Vec<&'a Expr> {
-    let mut operands = Vec::new();
-    let mut open = vec![expression];
-    while let Some(next) = open.pop() {
-        match unnested(next) {
-            Expr::BinaryOp { left, op, right } if op == connective => open.extend([right.as_ref(), left.as_ref()]),
-            operand => operands.push(operand),
-        }
-    }
-    operands
-}
-
-fn compare_op(op: &BinaryOperator) -> Option<CompareOp> {
-    Some(match op {
-        BinaryOperator::Eq => CompareOp::Eq,
-        BinaryOperator::NotEq => CompareOp::NotEq,
-        BinaryOperator::Lt => CompareOp::Lt,
-        BinaryOperator::LtEq => CompareOp::LtEq,
-        BinaryOperator::Gt => CompareOp::Gt,
-        BinaryOperator::GtEq => CompareOp::GtEq,
-        _ => return None,
-    })
-}
-
-/// Whether an expression is a predicate that pruning has rules for, and no operand.
-fn is_logical(expression: &Expr) -> bool {
-    match unnested(expression) {
-        Expr::BinaryOp { op, .. } => matches!(op, BinaryOperator::And | BinaryOperator::Or) || compare_op(op).is_some(),
-        Expr::UnaryOp { op, .. } => *op == UnaryOperator::Not,
-        Expr::IsNull(_)
-        | Expr::IsNotNull(_)
-        | Expr::IsTrue(_)
-        | Expr::IsNotTrue(_)
-        | Expr::IsFalse(_)
-        | Expr::IsNotFalse(_)
-        | Expr::IsUnknown(_)
-        | Expr::IsNotUnknown(_)
-        | Expr::IsDistinctFrom(..)
-        | Expr::IsNotDistinctFrom(..)
-        | Expr::InList { .. }
-        | Expr::Between { .. } => true,
-        _ => false,
-    }
-}
-
-/// Whether an operator other than the six comparisons may yield a boolean: all but the arithmetic ones.
-fn is_condition(op: &BinaryOperator) -> bool {
-    !matches!(
-        op,
-        BinaryOperator::Plus
-            | BinaryOperator::Minus
-            | BinaryOperator::Multiply
-            | BinaryOperator::Divide
-            | BinaryOperator::Modulo
-            | BinaryOperator::StringConcat
-    )
-}
-
-/// An operand of a comparison. What has no rule keeps its parentheses: without them it might read otherwise.
+/// An operand of a comparison.
 pub(super) fn value(written: &Expr, depth: usize) -> Result<Expression, FilterError> {
     if depth > MAX_FILTER_DEPTH {
         return Ok(Expression::Other(unsupported(written)));
@@ -295,10 +225,11 @@ pub(super) fn column_name(expression: &Expr) -> Option<ColumnName> {
     }
 }
 
-fn unsupported(expression: &Expr) -> Unsupported {
-    Unsupported {
-        expression: expression.to_string(),
-        language: FilterLanguage::Sql,
-        columns: guard::columns(expression),
-    }
+/// What has no rule, in parentheses unless it is a call, which reads the same wherever it stands.
+pub(super) fn unsupported(written: &Expr) -> Unsupported {
+    let expression = match unnested(written) {
+        call @ Expr::Function(_) => call.to_string(),
+        other => format!("({other})"),
+    };
+    Unsupported { expression, language: FilterLanguage::Sql, columns: guard::columns(written) }
 }

@@ -1,6 +1,7 @@
 //! The dialect in which filters are parsed: sqlparser's generic one, but for what that reads wrongly.
 
 use std::any::TypeId;
+use std::cell::Cell;
 
 use sqlparser::ast::Expr;
 use sqlparser::dialect::{Dialect, GenericDialect, Precedence};
@@ -9,8 +10,25 @@ use sqlparser::parser::{Parser, ParserError};
 
 /// The generic dialect with `IS [NOT] DISTINCT FROM` an operator like others: sqlparser takes all that follows it for its
 /// right side, so that `a IS DISTINCT FROM 1 AND b` would test `a` against `1 AND b`.
+///
+/// It also ends what would not end: where sqlparser cannot read a part one way it tries another, and does the same in all that
+/// is nested in it, so that a hundred bytes may take it hours.
 #[derive(Debug)]
-pub(super) struct FilterDialect;
+pub(super) struct FilterDialect {
+    attempts_left: Cell<usize>,
+}
+
+impl FilterDialect {
+    /// The dialect for a filter of which at most so many operands are tried.
+    pub(super) fn with_attempts(attempts_max: usize) -> Self {
+        Self { attempts_left: Cell::new(attempts_max) }
+    }
+
+    /// Whether it ended the parsing of a filter.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.attempts_left.get() == 0
+    }
+}
 
 /// Answers as the generic dialect does.
 macro_rules! as_generic {
@@ -57,6 +75,13 @@ impl Dialect for FilterDialect {
         supports_try_convert,
         supports_window_function_null_treatment_arg,
         supports_xml_expressions,
+    }
+
+    fn parse_prefix(&self, _: &mut Parser) -> Option<Result<Expr, ParserError>> {
+        let left = self.attempts_left.get().saturating_sub(1);
+        self.attempts_left.set(left);
+        // The one error after which sqlparser does not try another way.
+        (left == 0).then_some(Err(ParserError::RecursionLimitExceeded))
     }
 
     fn parse_infix(&self, parser: &mut Parser, left: &Expr, _precedence: u8) -> Option<Result<Expr, ParserError>> {

@@ -3,13 +3,13 @@
 use prunus_statistics::{PrimitiveType, TimeUnit};
 use sqlparser::ast::{
     BinaryOperator, CaseWhen, CastKind as SqlCastKind, CeilFloorKind, DataType, DateTimeField, ExactNumberInfo, Expr,
-    TimezoneInfo, UnaryOperator, Value,
+    Interval, TimezoneInfo, UnaryOperator, Value,
 };
 
 use super::convert::{plain_call, predicate, value};
 use super::unnested;
 use crate::function::{CAST_UNIT, CastKind, DatePart, DateUnit, Function};
-use crate::{Expression, FilterError};
+use crate::{Expression, FilterError, IntervalLiteral, IntervalUnit};
 
 /// The computed expression that this is, if there are rules for its kind.
 pub(super) fn computed(expression: &Expr, depth: usize) -> Result<Option<Expression>, FilterError> {
@@ -53,8 +53,33 @@ pub(super) fn computed(expression: &Expr, depth: usize) -> Result<Option<Express
             }
             None => Ok(None),
         },
+        Expr::Interval(interval) => Ok(interval_literal(interval).map(Expression::Interval)),
         Expr::Case { operand: None, conditions, else_result, .. } => case(conditions, else_result.as_deref(), depth),
         _ => Ok(None),
+    }
+}
+
+/// `INTERVAL '7' DAY`, `INTERVAL 7 DAY` or `INTERVAL '1 day 2 hours'`.
+fn interval_literal(interval: &Interval) -> Option<IntervalLiteral> {
+    let Interval {
+        value,
+        leading_field,
+        leading_precision: None,
+        last_field: None,
+        fractional_seconds_precision: None,
+    } = interval
+    else {
+        return None;
+    };
+    let Expr::Value(value) = value.as_ref() else { return None };
+    let unit = match leading_field {
+        Some(field) => Some(IntervalUnit::named(&field.to_string())?),
+        None => None,
+    };
+    match (&value.value, unit) {
+        (Value::SingleQuotedString(text), unit) => IntervalLiteral::parse(text, unit),
+        (Value::Number(digits, _), Some(unit)) => IntervalLiteral::parse(digits, Some(unit)),
+        _ => None,
     }
 }
 

@@ -26,11 +26,23 @@ pub(crate) fn predicate(choices: &mut Choices, columns: &[Column], depth: usize)
             let (value, negated) = (*choices.of(&TRUTHS), choices.once_in(2));
             Predicate::Is { predicate: Box::new(inner(choices)), value, negated }
         }
-        // Ranges of one column, which are merged.
+        // Ranges and lists of one column, which are merged, under NOT as well.
         _ => {
             let column = choices.of(columns);
-            Predicate::And((0..2 + choices.below(2)).map(|_| comparison(choices, column)).collect())
+            let parts = (0..2 + choices.below(2)).map(|_| merged(choices, column)).collect();
+            if choices.once_in(4) { Predicate::Not(Box::new(Predicate::Or(parts))) } else { Predicate::And(parts) }
         }
+    }
+}
+
+fn merged(choices: &mut Choices, column: &Column) -> Predicate {
+    match choices.below(4) {
+        0 => Predicate::Not(Box::new(comparison(choices, column))),
+        1 => {
+            let list = (0..=choices.below(4)).map(|_| item(choices, column.column_type.unwrap())).collect();
+            Predicate::In { expression: named(choices, column), list, negated: false }
+        }
+        _ => comparison(choices, column),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
-use prunus_pruner::{CastKind, CompareOp, DatePart, DateUnit, Expression, Function, Predicate, TruthValue};
+use prunus_pruner::{
+    CastKind, CompareOp, DatePart, DateUnit, Expression, Function, IntervalLength, Predicate, TruthValue,
+};
 use prunus_statistics::{Literal, LiteralZone, PrimitiveType, civil_from_days, days_from_civil};
 
 use crate::generate::Random;
@@ -60,7 +62,17 @@ pub(crate) struct Engine {
     floor_is_bigint: bool,
     literal_bits: u32,
     milliseconds: bool,
+    /// By how much the clocks of the session's zone are put forward at [`CLOCK_CHANGE`].
+    summer: i128,
+    /// Whether a local time that is no column is an instant of the session's zone.
+    local_is_instant: bool,
+    /// Whether a date that is moved is a date again.
+    dates_stay_dates: bool,
+    whole_seconds: bool,
 }
+
+/// An instant.
+const CLOCK_CHANGE: i128 = 1_709_200_000_000_000_000;
 
 impl Engine {
     pub(crate) fn any(random: &mut Random) -> Self {
@@ -75,13 +87,17 @@ impl Engine {
             fraction_is_float: choose(2) == 1,
             single_math: choose(2) == 1,
             first_weekday: i128::from(choose(7)),
-            offset: i128::from(choose(57)) * HOUR / 2 - 14 * HOUR,
+            offset: i128::from(choose(53)) * HOUR / 2 - 14 * HOUR,
             skips_nulls: choose(2) == 1,
             backslash: choose(2) == 1,
             nan_of_null: [Some(false), None][usize::from(choose(2))],
             floor_is_bigint: choose(4) == 0,
             literal_bits: [8, 32, 64][usize::from(choose(3))],
             milliseconds: choose(3) == 0,
+            summer: i128::from(choose(3)) * HOUR,
+            local_is_instant: choose(2) == 0,
+            dates_stay_dates: choose(2) == 0,
+            whole_seconds: choose(4) == 0,
         }
     }
 
@@ -157,6 +173,10 @@ impl Engine {
             }
             Expression::Null => Cell::Null,
             Expression::Literal(literal) => self.literal(literal)?,
+            Expression::Call { function, arguments } if moved(*function, arguments).is_some() => {
+                let (moment, length) = moved(*function, arguments).ok_or(Fails)?;
+                self.shifted(self.value(moment, row)?, length, is_local(moment))?
+            }
             Expression::Call { function, arguments } => {
                 let values =
                     arguments.iter().map(|argument| self.value(argument, row)).collect::<Computed<Vec<_>>>()?;
@@ -184,7 +204,7 @@ impl Engine {
                 let value = otherwise.as_ref().map_or(Ok(Cell::Null), |otherwise| self.value(otherwise, row))?;
                 self.coerced(value, &self.kind(expression)?)?
             }
-            Expression::Json(_) | Expression::Other(_) => return Err(Fails),
+            Expression::Json(_) | Expression::Interval(_) | Expression::Other(_) => return Err(Fails),
         })
     }
 
@@ -209,6 +229,11 @@ impl Engine {
                 Cell::Float(_, width) => Cell::Float(1.0, width),
                 other => other,
             },
+            Expression::Call { function, arguments } if moved(*function, arguments).is_some() => {
+                let (moment, length) = moved(*function, arguments).ok_or(Fails)?;
+                let kind = self.kind(moment)?;
+                if kind == Cell::Null { kind } else { self.shifted(kind, length, true)? }
+            }
             Expression::Call { function, arguments } => {
                 let kinds = arguments.iter().map(|argument| self.kind(argument)).collect::<Computed<Vec<_>>>()?;
                 match function {
@@ -324,7 +349,77 @@ impl Engine {
     fn instant(&self, cell: &Cell) -> Computed<i128> {
         match cell {
             Cell::Timestamptz(instant) => Ok(*instant),
-            other => Ok(local(other)? - self.offset),
+            other => {
+                let local = local(other)?;
+                Ok(local - self.offset_at(local - self.offset))
+            }
+        }
+    }
+
+    fn offset_at(&self, instant: i128) -> i128 {
+        self.offset + if instant < CLOCK_CHANGE { 0 } else { self.summer }
+    }
+
+    fn local_of(&self, instant: i128) -> i128 {
+        instant + self.offset_at(instant)
+    }
+
+    /// A date or timestamp moved by an interval.
+    fn shifted(&self, cell: Cell, length: IntervalLength, is_local: bool) -> Computed {
+        let IntervalLength { days, nanoseconds, .. } = length;
+        let calendar = |moment: i128| {
+            let (day, of_day) = (moment.div_euclid(DAY), moment.rem_euclid(DAY));
+            (add_months(day, length.months) + i128::from(days)) * DAY + of_day
+        };
+        // Some engines hold days and what is left as one length.
+        let (more_days, rest) =
+            if self.milliseconds { (nanoseconds / DAY * DAY, nanoseconds % DAY) } else { (0, nanoseconds) };
+        let whole = |moment: i128| {
+            if self.whole_seconds && nanoseconds % 1_000_000_000 != 0 {
+                moment.div_euclid(1_000_000_000) * 1_000_000_000
+            } else {
+                moment
+            }
+        };
+        let by_instant = |local_time: i128| {
+            let instant = self.instant(&Cell::Timestamp(local_time))?;
+            Ok(instant + rest)
+        };
+        let moved = match cell {
+            Cell::Null => return Ok(Cell::Null),
+            Cell::Date(day) if nanoseconds == 0 && self.dates_stay_dates => {
+                Cell::Date(calendar(day * DAY).div_euclid(DAY))
+            }
+            Cell::Date(day) if self.dates_stay_dates => {
+                Cell::Date(calendar(day * DAY).div_euclid(DAY) + nanoseconds / DAY)
+            }
+            Cell::Date(day) if self.local_is_instant && nanoseconds != 0 => {
+                Cell::Timestamp(self.local_of(by_instant(calendar(day * DAY) + more_days)?))
+            }
+            Cell::Date(day) => Cell::Timestamp(calendar(day * DAY) + nanoseconds),
+            Cell::Timestamp(moment) if self.local_is_instant && !is_local && nanoseconds != 0 => {
+                Cell::Timestamp(whole(self.local_of(by_instant(calendar(moment) + more_days)?)))
+            }
+            Cell::Timestamp(moment) => Cell::Timestamp(whole(calendar(moment) + nanoseconds)),
+            Cell::Timestamptz(instant) if length.months == 0 && days == 0 && more_days == 0 => {
+                Cell::Timestamptz(whole(instant + rest))
+            }
+            Cell::Timestamptz(instant) => {
+                let local_time = calendar(self.local_of(instant)) + more_days;
+                Cell::Timestamptz(whole(self.instant(&Cell::Timestamp(local_time))? + rest))
+            }
+            _ => return Err(Fails),
+        };
+        let (Cell::Timestamp(moment) | Cell::Timestamptz(moment)) = moved else { return Ok(moved) };
+        // In nanoseconds some engines wrap, give null or fail.
+        match (i64::try_from(moment), self.overflow) {
+            (Err(_), 0) if self.literal_bits == 64 => Ok(match moved {
+                Cell::Timestamp(_) => Cell::Timestamp(i128::from(moment as i64)),
+                _ => Cell::Timestamptz(i128::from(moment as i64)),
+            }),
+            (Err(_), 1) => Ok(Cell::Null),
+            (Err(_), 3) => Err(Fails),
+            _ => Ok(moved),
         }
     }
 
@@ -371,12 +466,14 @@ impl Engine {
                 Ok(Cell::Integer(length as i128, 32))
             }
             (Function::DateTrunc(unit), [value]) => Ok(match value {
-                Cell::Timestamptz(instant) => Cell::Timestamptz(self.cut(unit, instant + self.offset) - self.offset),
+                Cell::Timestamptz(instant) => {
+                    Cell::Timestamptz(self.instant(&Cell::Timestamp(self.cut(unit, self.local_of(*instant))))?)
+                }
                 local_time => Cell::Timestamp(self.cut(unit, local(local_time)?)),
             }),
             (Function::Extract(part), [value]) => {
                 let moment = match value {
-                    Cell::Timestamptz(instant) if part != DatePart::Epoch => instant + self.offset,
+                    Cell::Timestamptz(instant) if part != DatePart::Epoch => self.local_of(*instant),
                     Cell::Timestamptz(instant) => *instant,
                     other => local(other)?,
                 };
@@ -625,8 +722,8 @@ impl Engine {
                 let units = (value * 10_f64.powi(i32::from(scale))).round();
                 if units.abs() < 1e30 { self.held(units as i128, target)? } else { return Err(Fails) }
             }
-            (Cell::Timestamptz(instant), T::Date) => Cell::Date((instant + self.offset).div_euclid(DAY)),
-            (Cell::Timestamptz(instant), T::Timestamp(_)) => Cell::Timestamp(self.fine(instant + self.offset)),
+            (Cell::Timestamptz(instant), T::Date) => Cell::Date(self.local_of(instant).div_euclid(DAY)),
+            (Cell::Timestamptz(instant), T::Timestamp(_)) => Cell::Timestamp(self.fine(self.local_of(instant))),
             (Cell::Timestamp(moment), T::Time(_)) => Cell::Time(self.fine(moment.rem_euclid(DAY)).min(DAY - 1)),
             (Cell::Timestamp(moment), T::Date) => Cell::Date(moment.div_euclid(DAY)),
             (Cell::Date(days), T::Date) => Cell::Date(days),
@@ -667,6 +764,36 @@ impl Engine {
             _ => Err(Fails),
         }
     }
+}
+
+/// What a call moves, and by what.
+fn moved(function: Function, arguments: &[Expression]) -> Option<(&Expression, IntervalLength)> {
+    match (function, arguments) {
+        (Function::Add, [moment, Expression::Interval(interval)] | [Expression::Interval(interval), moment]) => {
+            Some((moment, interval.length()))
+        }
+        (Function::Subtract, [moment, Expression::Interval(interval)]) => Some((moment, interval.length().negated())),
+        _ => None,
+    }
+}
+
+/// Whether an expression is a column of local times, or one that was moved.
+fn is_local(expression: &Expression) -> bool {
+    match expression {
+        Expression::Column(_) => true,
+        Expression::Call { function, arguments } => {
+            moved(*function, arguments).is_some_and(|(moment, _)| is_local(moment))
+        }
+        _ => false,
+    }
+}
+
+/// The same day some months later, or the last of its month.
+fn add_months(day: i128, months: i64) -> i128 {
+    let (year, month, of_month) = civil_from_days(day);
+    let months = year as i64 * 12 + month as i64 - 1 + months;
+    let first = |months: i64| i128::from(days_from_civil(months.div_euclid(12), months.rem_euclid(12) + 1, 1));
+    (first(months) + of_month - 1).min(first(months + 1) - 1)
 }
 
 /// The type that holds values of all these types.

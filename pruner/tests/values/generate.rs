@@ -2,7 +2,10 @@
 
 use std::cmp::Ordering;
 
-use prunus_pruner::{CastKind, Column, ColumnName, CompareOp, DatePart, DateUnit, Expression, Function, Predicate};
+use prunus_pruner::{
+    CastKind, Column, ColumnName, CompareOp, DatePart, DateUnit, Expression, Function, IntervalLiteral, IntervalUnit,
+    Predicate,
+};
 use prunus_statistics::{
     Bound, ColumnStatistics, Count, FieldId, FileColumn, Literal, LiteralZone, Number, Precision, PrimitiveType,
     Provenance, TimeUnit, Value, ZoneMap,
@@ -399,6 +402,9 @@ fn moment(random: &mut Random, depth: usize) -> Expression {
     if depth == 0 {
         return column(random.of(&["t", "t", "z", "u"]));
     }
+    if random.once_in(3) {
+        return moved(random, depth - 1);
+    }
     let operand = moment(random, depth - 1);
     match random.below(7) {
         0..=2 => {
@@ -419,6 +425,26 @@ fn moment(random: &mut Random, depth: usize) -> Expression {
         4 => cast(random, operand, T::Timestamp(TimeUnit::Microsecond)),
         5 => cast(random, operand, T::Timestamptz(TimeUnit::Microsecond)),
         _ => case(random, depth, moment),
+    }
+}
+
+/// A date or timestamp plus or minus an interval.
+fn moved(random: &mut Random, depth: usize) -> Expression {
+    use IntervalUnit as U;
+    let (text, unit) = match random.below(3) {
+        0 => (random.of(&["1 hour", "1 month -1 days", "1 day 2 hours", "1 year 1 microsecond"]), None),
+        1 => (random.of(&["1", "-1", "11", "12000"]), Some(random.of(&[U::Month, U::Quarter, U::Year]))),
+        _ => {
+            let units = [U::Week, U::Day, U::Hour, U::Minute, U::Second, U::Millisecond, U::Microsecond];
+            (random.of(&["1", "-1", "7", "36", "100000"]), Some(random.of(&units)))
+        }
+    };
+    let interval = Expression::Interval(IntervalLiteral::parse(text, unit).unwrap());
+    let operand = if random.once_in(3) { moment_literal(random) } else { moment(random, depth) };
+    match random.below(3) {
+        0 => call(Function::Subtract, vec![operand, interval]),
+        1 => call(Function::Add, vec![interval, operand]),
+        _ => call(Function::Add, vec![operand, interval]),
     }
 }
 
@@ -456,7 +482,10 @@ fn plain(random: &mut Random, depth: usize) -> Predicate {
     match random.below(13) {
         0..=3 => Predicate::Compare { left: tested, op: compare_op(random), right: number_literal(random) },
         4 => Predicate::Compare { left: tested, op: compare_op(random), right: numeric(random, depth) },
-        5 => Predicate::Compare { left: moment(random, depth), op: compare_op(random), right: moment_literal(random) },
+        5 => {
+            let right = if random.once_in(3) { moved(random, 0) } else { moment_literal(random) };
+            Predicate::Compare { left: moment(random, depth), op: compare_op(random), right }
+        }
         6 => Predicate::Compare { left: moment(random, depth), op: compare_op(random), right: moment(random, depth) },
         7 => {
             let pattern =

@@ -134,6 +134,35 @@ fn times_are_cut_and_taken_apart() {
 }
 
 #[test]
+fn intervals_move_bounds() {
+    let known = [
+        ("t", "timestamp(us)", "2024-02-10T03:00:00", "2024-02-29T05:00:00"),
+        ("z", "timestamptz(us)", "2024-02-10T03:00:00Z", "2024-02-29T05:00:00Z"),
+        ("u", "date", "2024-01-30", "2024-01-31"),
+    ];
+    for (filter, expected) in [
+        ("t >= TIMESTAMP '2024-03-08 05:00:00' - INTERVAL '7' DAY", Skip),
+        ("t > TIMESTAMP '2024-02-01' + INTERVAL '1 week'", All),
+        ("t IN (DATE '2024-03-01' + INTERVAL '1' DAY, DATE '2024-01-31' - INTERVAL '1' YEAR)", Skip),
+        ("t BETWEEN DATE '2024-03-31' - INTERVAL '1' MONTH AND DATE '2024-03-31'", Keep),
+        ("t + INTERVAL '1 hour' > TIMESTAMP '2024-02-29T06:00:00'", Skip),
+        ("INTERVAL '1' MONTH + t >= TIMESTAMP '2024-03-10T03:00:00'", All),
+        ("t - INTERVAL '1' YEAR < TIMESTAMP '2023-03-01'", All),
+        ("u + INTERVAL '1' MONTH = DATE '2024-02-29'", All),
+        ("u + INTERVAL '1' HOUR < DATE '2024-01-28'", Skip),
+        ("u + INTERVAL '1' HOUR > DATE '2024-01-31'", Keep),
+        ("z + INTERVAL '1' HOUR > TIMESTAMP WITH TIME ZONE '2024-02-29T06:00:00Z'", Skip),
+        ("z + INTERVAL '1' DAY > TIMESTAMP WITH TIME ZONE '2024-03-01T06:00:00Z'", Keep),
+        ("z + INTERVAL '1' DAY > TIMESTAMP WITH TIME ZONE '2024-03-03T06:00:00Z'", Skip),
+        ("t > TIMESTAMP '2024-02-01' + INTERVAL '12' HOUR", All),
+        ("t > TIMESTAMP '2024-02-29 00:00:00' + INTERVAL '12' HOUR", Keep),
+        ("z >= TIMESTAMP WITH TIME ZONE '2024-02-29T00:00:00Z' + INTERVAL '6' HOUR", Skip),
+    ] {
+        check(filter, &known, expected);
+    }
+}
+
+#[test]
 fn conditional_values_are_hulls() {
     let known = [("x", "int32", "1", "5"), ("y", "int32", "8", "9"), ("f", "float64", "-2.5", "1.5")];
     for (filter, expected) in [

@@ -45,6 +45,9 @@ impl ValueBinder<'_, '_> {
     }
 
     fn arithmetic(&mut self, function: Function, operands: Vec<Operand>) -> Result<ValueExpression, NoRule> {
+        if let Some(moment) = self.moment_arithmetic(function, &operands) {
+            return moment;
+        }
         let operation = match function {
             Function::Add => Operation::Add,
             Function::Subtract => Operation::Subtract,
@@ -91,6 +94,7 @@ impl ValueBinder<'_, '_> {
                         u8::try_from(whole.unsigned_abs().checked_ilog10().unwrap_or(0) + 1).map_err(|_| no_rule())?;
                     self.literal(&literal, Domain::Decimal { precision, scale: 0 })
                 }
+                Operand::Interval(_) => Err(no_rule()),
             })
             .collect()
     }

@@ -32,6 +32,7 @@ impl ValueBinder<'_, '_> {
                 };
                 Operand::Typed(in_milliseconds(ValueExpression::constant(domain, interval)))
             }
+            Operand::Interval(_) => return Err(no_rule()),
             Operand::Typed(expression) => Operand::Typed(cast(expression, target, kind)?),
         })
     }

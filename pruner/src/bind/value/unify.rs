@@ -61,6 +61,7 @@ impl ValueBinder<'_, '_> {
                 Operand::Typed(expression) => convert(expression, domain),
                 Operand::Null => Ok(ValueExpression::constant(domain, Interval::null())),
                 Operand::Literal(literal) => self.literal(&literal, domain),
+                Operand::Interval(_) => Err("there is no rule for an interval in this place".to_owned()),
             })
             .collect()
     }
