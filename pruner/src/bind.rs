@@ -11,6 +11,7 @@ mod value;
 
 use std::fmt::{self, Write};
 
+pub(crate) use self::comparison::may_be_float;
 pub(crate) use self::pattern::Wildcards;
 
 use prunus_statistics::{FieldId, PrimitiveType, SessionZone, Value};
@@ -443,6 +444,7 @@ mod tests {
         assert!(loose("\"id\" IN (9007199254740993, 0.5)"));
         assert!(loose("\"id\" IN (9007199254740993, ratio)"));
         assert!(loose("\"id\" IN (9007199254740993, 18446744073709551616)"));
+        assert!(loose("\"id\" IN ('9007199254740993', 0.5)"));
         assert!(loose("\"id\" BETWEEN 9007199254740993 AND 1e30"));
         assert!(loose("\"id\" BETWEEN 9007199254740993 AND ratio"));
         assert!(!loose("\"id\" BETWEEN 9007199254740993 AND 9007199254740995"));

@@ -184,7 +184,7 @@ fn range(op: CompareOp, low: Value, high: Value) -> BoundTest {
 }
 
 /// Whether some engine may take an operand for a float: a number written as one or beyond 64 bits, or what is no literal.
-fn may_be_float(operand: &Expression) -> bool {
+pub(crate) fn may_be_float(operand: &Expression) -> bool {
     match operand {
         Expression::Literal(Literal::Number(number)) => {
             number.is_float_notation() || number.scaled(0).is_ok_and(|(low, _)| i64::try_from(low).is_err())
@@ -196,12 +196,16 @@ fn may_be_float(operand: &Expression) -> bool {
 }
 
 /// An operand of a list or of BETWEEN. Engines bring all of these into one type before they compare: one float among them
-/// makes floats of all numbers.
+/// makes floats of all numbers, those in quotes among them.
 fn alike(operand: &Expression, floats: bool) -> Cow<'_, Expression> {
     match operand {
         Expression::Literal(Literal::Number(number)) if floats => {
             Cow::Owned(Expression::Literal(Literal::Number(number.in_float_notation())))
         }
+        Expression::Literal(Literal::Text(text)) if floats => match Number::parse(text) {
+            Some(number) => Cow::Owned(Expression::Literal(Literal::Number(number.in_float_notation()))),
+            None => Cow::Borrowed(operand),
+        },
         other => Cow::Borrowed(other),
     }
 }
