@@ -12,13 +12,12 @@ use std::cell::Cell;
 
 use proptest::collection::vec;
 use proptest::prelude::any;
-use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
-use prunus_pruner::{
-    BindOptions, BoundPredicate, Column, IcebergForm, NanOrder, Predicate, PruningProgram, ResidualProgram, Selection,
-    Verdict,
-};
-use prunus_statistics::{PrimitiveType, SessionZone, ZoneMap};
+use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
+use prunus_pruner::{IcebergForm, NanOrder, Predicate, PruningProgram, ResidualProgram, Selection, Verdict};
+use prunus_statistics::ZoneMap;
 
+#[path = "soundness/case.rs"]
+mod case;
 #[path = "soundness/choices.rs"]
 mod choices;
 #[path = "soundness/engine.rs"]
@@ -29,6 +28,8 @@ mod exact;
 mod filters;
 #[path = "soundness/iceberg.rs"]
 mod iceberg;
+#[path = "support/rounds.rs"]
+mod rounds;
 #[path = "soundness/rows.rs"]
 mod rows;
 #[path = "soundness/statistics.rs"]
@@ -36,110 +37,14 @@ mod statistics;
 #[path = "support/zones.rs"]
 mod zones;
 
+use case::{Case, FILTERS};
 use choices::Choices;
-use engine::{Engine, Evaluation};
 use rows::Row;
 use statistics::Claims;
 use zones::zone_maps;
 
 const CONTAINERS: usize = 16;
-const FILTERS: usize = 6;
 const NAN_ORDERS: [NanOrder; 3] = [NanOrder::Any, NanOrder::Greatest, NanOrder::Ieee];
-
-struct Case {
-    seed: Vec<u32>,
-    columns: Vec<Column>,
-    filters: Vec<Predicate>,
-    containers: Vec<(Vec<Row>, Claims)>,
-    session_in_utc: bool,
-}
-
-impl Case {
-    fn new(list: Vec<u32>) -> Self {
-        let mut choices = Choices::new(list.clone());
-        let columns = rows::schema(&mut choices);
-        let session_in_utc = choices.once_in(2);
-        let filters = (0..FILTERS).map(|index| filters::predicate(&mut choices, &columns, index.min(4))).collect();
-        let container = |choices: &mut Choices| {
-            let rows = rows::rows(choices, &columns);
-            let claims = statistics::claims(choices, &columns, &rows);
-            (rows, claims)
-        };
-        let containers = (0..CONTAINERS).map(|_| container(&mut choices)).collect();
-        Self { seed: list, columns, filters, containers, session_in_utc }
-    }
-
-    fn types(&self) -> Vec<PrimitiveType> {
-        self.columns.iter().filter_map(|column| column.column_type).collect()
-    }
-
-    fn options(&self, nan_order: NanOrder) -> BindOptions {
-        let zone = if self.session_in_utc { SessionZone::named("UTC").unwrap() } else { SessionZone::Unknown };
-        BindOptions { nan_order, zone }
-    }
-
-    fn program(&self, filter: &Predicate, nan_order: NanOrder) -> PruningProgram {
-        let bound = BoundPredicate::bind(filter, &self.columns, &self.options(nan_order));
-        PruningProgram::compile(bound.unwrap_or_else(|faults| panic!("{filter}: {faults:?}")))
-    }
-
-    /// Zone maps by column, then by container.
-    fn zones(&self) -> Vec<Vec<ZoneMap>> {
-        let by_container: Vec<Vec<ZoneMap>> =
-            self.containers.iter().map(|(_, claims)| claims.zones(&self.columns)).collect();
-        (0..self.columns.len()).map(|column| by_container.iter().map(|zones| zones[column].clone()).collect()).collect()
-    }
-
-    fn row_counts(&self) -> Vec<Option<u64>> {
-        self.containers.iter().map(|(_, claims)| claims.row_count).collect()
-    }
-
-    /// Whether the verdict holds for these rows under every engine that `nan_order` stands for.
-    fn check(&self, filter: &Predicate, nan_order: NanOrder, rows: &[Row], verdict: Verdict) -> Result<(), String> {
-        if verdict == Verdict::Some {
-            return Ok(());
-        }
-        for engine in Engine::all(nan_order, &self.types(), self.session_in_utc) {
-            for (salt, row) in rows.iter().enumerate() {
-                let outcome = Evaluation { engine, columns: &self.columns, row, salt }.predicate(filter);
-                let holds = match verdict {
-                    Verdict::None => outcome != Some(true),
-                    Verdict::Some => true,
-                    Verdict::All => outcome == Some(true),
-                };
-                if !holds {
-                    let types: Vec<String> = self.types().iter().map(ToString::to_string).collect();
-                    return Err(format!(
-                        "{filter}\non {types:?} is {outcome:?} on {row:?}\nfor {engine:?}, {nan_order:?}; verdict {verdict:?}"
-                    ));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether the residual matches the same rows as the filter under every engine that `nan_order` stands for.
-    fn check_agreement(
-        &self,
-        filter: &Predicate,
-        residual: &Predicate,
-        nan_order: NanOrder,
-        rows: &[Row],
-    ) -> Result<(), String> {
-        for engine in Engine::all(nan_order, &self.types(), self.session_in_utc) {
-            for (salt, row) in rows.iter().enumerate() {
-                let matches = |predicate| {
-                    Evaluation { engine, columns: &self.columns, row, salt }.predicate(predicate) == Some(true)
-                };
-                if matches(filter) != matches(residual) {
-                    let types: Vec<String> = self.types().iter().map(ToString::to_string).collect();
-                    return Err(format!("{filter}\nleaves {residual}\non {types:?} differs on {row:?} for {engine:?}"));
-                }
-            }
-        }
-        Ok(())
-    }
-}
 
 /// Iceberg expressions over the columns of a case.
 fn iceberg_expressions(case: &Case) -> Vec<serde_json::Value> {
@@ -147,13 +52,13 @@ fn iceberg_expressions(case: &Case) -> Vec<serde_json::Value> {
     (0..FILTERS).map(|index| iceberg::expression(&mut choices, &case.columns, index)).collect()
 }
 
-/// Runs a property over this many cases, or more if `PROPTEST_CASES` asks for it.
-fn for_cases(min_cases: u32, property: impl Fn(&Case) -> Result<(), String>) {
-    let config = Config::default();
-    let cases = config.cases.max(min_cases);
-    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, max_shrink_iters: 1_000, ..config });
-    let result =
-        runner.run(&vec(any::<u32>(), 500..1000), |list| property(&Case::new(list)).map_err(TestCaseError::fail));
+/// Runs a property over this many cases, or as many times more as are asked for.
+fn for_cases(cases: u32, property: impl Fn(&Case) -> Result<(), String>) {
+    let rng_seed = rounds::seed().map_or(RngSeed::Random, RngSeed::Fixed);
+    let config = Config { failure_persistence: None, max_shrink_iters: 1_000, rng_seed, ..Config::default() };
+    let mut runner = TestRunner::new(Config { cases: cases * rounds::times(), ..config });
+    let result = runner
+        .run(&vec(any::<u32>(), 500..1000), |list| property(&Case::new(list, CONTAINERS)).map_err(TestCaseError::fail));
     match result {
         Err(TestError::Fail(fault, _)) => panic!("{fault}"),
         other => other.unwrap(),

@@ -23,6 +23,8 @@ mod engine;
 mod generate;
 #[path = "values/power.rs"]
 mod power;
+#[path = "support/rounds.rs"]
+mod rounds;
 #[path = "support/zones.rs"]
 mod zones;
 
@@ -32,16 +34,14 @@ use generate::Random;
 const PREDICATES_AT_ONCE: usize = 4;
 const CONTAINERS: usize = 16;
 const ENGINES: usize = 24;
-const ROUNDS: usize = 1_100;
+const ROUNDS: u32 = 1_100;
 
 #[test]
 fn no_engine_contradicts_a_verdict_on_computed_values() {
-    let rounds = std::env::var("VALUES_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().unwrap());
-    let seed = std::env::var("VALUES_SEED").map_or(1, |seed| seed.parse().unwrap());
-    let mut random = Random(seed);
+    let mut random = Random(rounds::seed().unwrap_or(1));
     let columns = generate::columns();
     let (mut pairs, mut decided, mut judged, mut failed, mut faults) = (0, 0, 0, 0, Vec::new());
-    for _ in 0..rounds {
+    for _ in 0..ROUNDS * rounds::times() {
         let containers: Vec<_> = (0..CONTAINERS).map(|_| generate::rows(&mut random)).collect();
         let counts: Vec<Option<u64>> =
             containers.iter().map(|rows| (random.below(6) > 0).then_some(rows.len() as u64)).collect();

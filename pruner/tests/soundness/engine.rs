@@ -7,8 +7,8 @@ use prunus_pruner::{
 };
 use prunus_statistics::{Literal, LiteralZone, PrimitiveType, Value};
 
-use crate::exact::Exact;
-use crate::rows::{Row, unit};
+use super::exact::Exact;
+use super::rows::{Row, unit};
 
 /// What engines differ in.
 #[derive(Clone, Copy, Debug)]

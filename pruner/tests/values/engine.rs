@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use prunus_pruner::{CastKind, CompareOp, DatePart, DateUnit, Expression, Function, Predicate, TruthValue};
 use prunus_statistics::{Literal, LiteralZone, PrimitiveType, civil_from_days, days_from_civil};
 
-use crate::generate::Random;
+use super::generate::Random;
 
 pub(crate) const DAY: i128 = 86_400_000_000_000;
 const HOUR: i128 = 3_600_000_000_000;

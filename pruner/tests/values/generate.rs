@@ -8,7 +8,7 @@ use prunus_statistics::{
     Provenance, TimeUnit, Value, ZoneMap,
 };
 
-use crate::engine::{Cell, DAY, Width};
+use super::engine::{Cell, DAY, Width};
 
 /// SplitMix64.
 pub(crate) struct Random(pub(crate) u64);

@@ -6,7 +6,7 @@ use prunus_statistics::{
     Bound, ColumnStatistics, Count, FieldId, FileColumn, Precision, Provenance, ZoneMap, parse_value,
 };
 
-use crate::zones;
+use super::zones;
 
 /// A column without nulls or NaNs, its type, and its bounds.
 type Known = (&'static str, &'static str, &'static str, &'static str);
