@@ -15,8 +15,9 @@
 )]
 
 use prunus_pruner::{BindOptions, BoundPredicate, NanOrder, Predicate, PruningProgram, Verdict};
-use prunus_statistics::ZoneMap;
 
+#[path = "values/case.rs"]
+mod case;
 #[path = "values/engine.rs"]
 mod engine;
 #[path = "values/generate.rs"]
@@ -28,6 +29,7 @@ mod rounds;
 #[path = "support/zones.rs"]
 mod zones;
 
+use case::Case;
 use engine::Engine;
 use generate::Random;
 
@@ -39,21 +41,12 @@ const ROUNDS: u32 = 1_100;
 #[test]
 fn no_engine_contradicts_a_verdict_on_computed_values() {
     let mut random = Random(rounds::seed().unwrap_or(1));
-    let columns = generate::columns();
     let (mut pairs, mut decided, mut judged, mut failed, mut faults) = (0, 0, 0, 0, Vec::new());
     for _ in 0..ROUNDS * rounds::times() {
-        let containers: Vec<_> = (0..CONTAINERS).map(|_| generate::rows(&mut random)).collect();
-        let counts: Vec<Option<u64>> =
-            containers.iter().map(|rows| (random.below(6) > 0).then_some(rows.len() as u64)).collect();
-        let of_column = |random: &mut Random, column: usize| -> Vec<ZoneMap> {
-            let containers = containers.iter().zip(&counts);
-            let column_type = columns[column].column_type.unwrap();
-            containers.map(|(rows, count)| generate::zone(random, column, column_type, rows, *count)).collect()
-        };
-        let zone_maps: Vec<Vec<ZoneMap>> = (0..columns.len()).map(|column| of_column(&mut random, column)).collect();
-        let maps = zones::zone_maps(&columns, &counts, &zone_maps);
+        let case = Case::new(&mut random, CONTAINERS);
+        let maps = zones::zone_maps(&case.columns, &case.row_counts, &case.zones);
         let cells: Vec<Vec<_>> =
-            containers.iter().map(|rows| rows.iter().map(|row| generate::cells(row)).collect()).collect();
+            case.containers.iter().map(|rows| rows.iter().map(|row| generate::cells(row)).collect()).collect();
         for _ in 0..PREDICATES_AT_ONCE {
             let depth = 1 + random.below(3);
             let predicate = generate::predicate(&mut random, depth);
@@ -65,7 +58,7 @@ fn no_engine_contradicts_a_verdict_on_computed_values() {
             let engines: Vec<Engine> = (0..ENGINES).map(|_| Engine::any(&mut random)).collect();
             for (nan_order, nan) in [(NanOrder::Any, None), (NanOrder::Greatest, Some(0)), (NanOrder::Ieee, Some(1))] {
                 let options = BindOptions { nan_order, ..BindOptions::default() };
-                let Ok(bound) = BoundPredicate::bind(&predicate, &columns, &options) else { continue };
+                let Ok(bound) = BoundPredicate::bind(&predicate, &case.columns, &options) else { continue };
                 let selection = PruningProgram::compile(bound).evaluate(&maps);
                 for (index, rows) in cells.iter().enumerate() {
                     let verdict = selection.verdict(index);

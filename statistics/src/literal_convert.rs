@@ -107,7 +107,10 @@ fn special_float(text: &str) -> Option<Converted> {
 /// A number against a column: some engines take it for a float.
 fn convert_number(number: Number, column_type: PrimitiveType) -> Option<Converted> {
     match stored_scale(column_type) {
-        Some(scale) if may_be_read_as_float(number, scale) || is_float_made_decimal(number, column_type) => {
+        Some(scale) if may_be_read_as_float(number, scale) => Some(among_floats(number, scale, column_type)),
+        Some(scale)
+            if matches!(column_type, PrimitiveType::Decimal { .. }) && number.changes_by_way_of_float(scale) =>
+        {
             Some(among_floats(number, scale, column_type))
         }
         _ => convert_digits(number, column_type),
@@ -162,25 +165,6 @@ fn may_be_read_as_float(number: Number, scale: u8) -> bool {
     let is_bigint = |value: i128| i64::try_from(value).is_ok() || u64::try_from(value).is_ok();
     let is_wide = number.scaled(0).map_or(true, |(low, high)| !is_bigint(low) || !is_bigint(high));
     is_large && (number.is_float_notation() || is_wide)
-}
-
-/// Whether an engine that takes the number for a 64-bit float, and casts that to a decimal with 15 digits behind the point to
-/// compare it with a decimal column, compares with another value: DataFusion does. Of `19.99` nothing is lost, of `100000.01`
-/// something is.
-#[expect(clippy::cast_possible_truncation, reason = "what the float is beyond 128 bits is no decimal either")]
-fn is_float_made_decimal(number: Number, column_type: PrimitiveType) -> bool {
-    const DIGITS: u8 = 15;
-    let PrimitiveType::Decimal { scale, .. } = column_type else { return false };
-    let digits = scale.max(DIGITS);
-    let text = number.to_string();
-    number.is_float_notation()
-        && match (number.scaled(digits), text.parse::<f64>()) {
-            (Ok((low, high)), Ok(float)) => {
-                let cast = (float * 10_f64.powi(digits.into())).round() as i128;
-                low != cast || high != cast
-            }
-            _ => true,
-        }
 }
 
 /// The stored values between which lie all that are the same float as the number.

@@ -57,6 +57,31 @@ fn columns_are_held_against_each_other() {
 }
 
 #[test]
+fn some_engines_make_decimals_of_floats_beside_decimals() {
+    let known = [
+        ("f", "float64", "0.00000000000000000001", "0.00000000000000000001"),
+        ("g", "float32", "0.00000001", "0.00000001"),
+        ("d", "decimal(9,2)", "0.00", "0.00"),
+        ("m", "decimal(9,2)", "9999999.99", "9999999.99"),
+        ("c", "int64", "16777217", "16777217"),
+    ];
+    for (filter, expected) in [
+        ("f > d", Keep),
+        ("f = d", Keep),
+        ("g = d", Keep),
+        ("f < m", All),
+        ("f NOT IN (0.5, d)", Keep),
+        ("m + 0 >= 9999999.99", Keep),
+        ("m + 0 >= 9999999.5", All),
+        ("CAST(c AS DECIMAL(20,6)) = ceil(c)", Keep),
+        ("ceil(c) > 16777219", Skip),
+        ("greatest(f, d) > 0", Keep),
+    ] {
+        check(filter, &known, expected);
+    }
+}
+
+#[test]
 fn arithmetic_maps_bounds() {
     let known = [("x", "int32", "17", "22"), ("y", "int32", "-3", "4"), ("f", "float64", "0.5", "2.0")];
     for (filter, expected) in [
