@@ -14,7 +14,7 @@
     reason = "a plain evaluator over many choices; and the helpers of tests are tests, too, but clippy does not see it"
 )]
 
-use prunus_pruner::{BindOptions, BoundPredicate, NanOrder, Predicate, PruningProgram, Verdict};
+use prunus_pruner::{BindOptions, BoundPredicate, NanOrder, Predicate, PruningProgram, ResidualProgram, Verdict};
 
 #[path = "values/case.rs"]
 mod case;
@@ -37,6 +37,45 @@ const PREDICATES_AT_ONCE: usize = 4;
 const CONTAINERS: usize = 16;
 const ENGINES: usize = 24;
 const ROUNDS: u32 = 1_100;
+
+/// How a residual differs from its filter on a row, by one engine.
+fn difference(engine: &Engine, filter: &Predicate, left: &Predicate, row: &[(&str, engine::Cell)]) -> Option<String> {
+    let (Ok(whole), Ok(rest)) = (engine.predicate(filter, row), engine.predicate(left, row)) else { return None };
+    ((whole == Some(true)) != (rest == Some(true)))
+        .then(|| format!("{filter}\n  leaves {left}\n  is {whole:?} and {rest:?} on {row:?}\n  {engine:?}\n"))
+}
+
+#[test]
+fn a_residual_of_computed_values_matches_the_rows_of_a_kept_container_that_its_filter_matches() {
+    let mut random = Random(rounds::seed().unwrap_or(7));
+    let mut smaller = 0;
+    for _ in 0..600 * rounds::times() {
+        let case = Case::new(&mut random, CONTAINERS);
+        let maps = zones::zone_maps(&case.columns, &case.row_counts, &case.zones);
+        for _ in 0..PREDICATES_AT_ONCE {
+            let filter = generate::conjunction(&mut random);
+            let options = BindOptions::default();
+            let Ok(bound) = BoundPredicate::bind(&filter, &case.columns, &options) else { continue };
+            let selection = PruningProgram::compile(bound).evaluate(&maps);
+            let residuals = ResidualProgram::new(&filter, &case.columns, &options).unwrap();
+            let residuals = residuals.evaluate(&maps, &selection);
+            let engines: Vec<Engine> = (0..4).map(|_| Engine::any(&mut random)).collect();
+            for (index, rows) in case.containers.iter().enumerate() {
+                let Some(left) = residuals.of(index).and_then(|residual| residual.predicate(&filter)) else { continue };
+                if left == filter {
+                    continue;
+                }
+                smaller += 1;
+                let left = Predicate::parse_sql(&left.to_string()).unwrap();
+                for row in rows.iter().map(|row| generate::cells(row)) {
+                    let found = engines.iter().find_map(|engine| difference(engine, &filter, &left, &row));
+                    assert_eq!(found, None, "{}", found.clone().unwrap_or_default());
+                }
+            }
+        }
+    }
+    assert!(smaller >= 2_000, "{smaller} residuals are too few");
+}
 
 #[test]
 fn no_engine_contradicts_a_verdict_on_computed_values() {
