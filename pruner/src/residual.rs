@@ -142,10 +142,12 @@ fn are_alike(low: &Expression, high: &Expression) -> bool {
         Literal::Timestamp { zone, .. } => Some(*zone),
         _ => None,
     };
+    let is_float = |literal: &Literal| matches!(literal, Literal::Number(number) if number.is_float_notation());
     match (low, high) {
         (Expression::Literal(one), Expression::Literal(other)) => {
             mem::discriminant(one) == mem::discriminant(other)
                 && zone(one) == zone(other)
+                && is_float(one) == is_float(other)
                 && bind::may_be_float(low) == bind::may_be_float(high)
         }
         _ => false,
@@ -372,6 +374,8 @@ mod tests {
         check("x NOT BETWEEN 1 AND 9", (0, 20), (1, 1), "x NOT BETWEEN 1 AND 9");
         check("x BETWEEN 1 AND 9.5", (1, 20), (0, 0), "x BETWEEN 1 AND 9.5");
         check("x BETWEEN '1' AND 9", (1, 20), (0, 0), "x BETWEEN '1' AND 9");
+        let large = Predicate::parse_sql("x BETWEEN 0.5 AND 18446744073709551614").unwrap();
+        assert_eq!(halves(&large), None);
     }
 
     #[test]

@@ -60,6 +60,10 @@ impl Binder<'_> {
 
     /// `BETWEEN` is a conjunction of two comparisons, and so one range.
     pub(super) fn between(&mut self, expression: &Expression, low: &Expression, high: &Expression) -> BoundNode {
+        let ends = [(CompareOp::GtEq, low), (CompareOp::LtEq, high)];
+        if let Some(nodes) = self.compare_with_all(expression, &ends) {
+            return BoundNode::All(nodes);
+        }
         let floats = [low, high].into_iter().any(may_be_float);
         let [expression, low, high] = [expression, low, high].map(|operand| alike(operand, floats));
         let lower = self.compare(&expression, CompareOp::GtEq, &low);
@@ -69,6 +73,10 @@ impl Binder<'_> {
 
     /// `IN` is a disjunction of equalities: those with a value become one sorted list, the others stay what they are.
     pub(super) fn in_list(&mut self, expression: &Expression, list: &[Expression]) -> BoundNode {
+        let equalities: Vec<_> = list.iter().map(|item| (CompareOp::Eq, item)).collect();
+        if let Some(nodes) = self.compare_with_all(expression, &equalities) {
+            return BoundNode::Any(nodes);
+        }
         let floats = list.iter().any(may_be_float);
         let column = match expression {
             Expression::Column(name) => match self.column(name) {

@@ -28,6 +28,11 @@ impl ValueBinder<'_, '_> {
         }
     }
 
+    /// Operands that are compared with each other, in one domain, NULLs among them.
+    pub(super) fn compared_with_each_other(&mut self, operands: Vec<Operand>) -> Result<Vec<ValueExpression>, NoRule> {
+        self.in_one_domain(operands, compared_with)
+    }
+
     /// Operands that become one value, in one domain, NULLs among them.
     pub(super) fn unify_all(&mut self, operands: Vec<Operand>) -> Result<Vec<ValueExpression>, NoRule> {
         self.in_one_domain(operands, combined_with)
