@@ -25,6 +25,8 @@ mod agreement;
 mod arrays;
 #[path = "datafusion/contract.rs"]
 mod contract;
+#[path = "datafusion/power.rs"]
+mod power;
 #[path = "support/rounds.rs"]
 mod rounds;
 #[path = "datafusion/session.rs"]

@@ -8,8 +8,10 @@ use datafusion::common::{DFSchema, ToDFSchema};
 use datafusion::error::Result;
 use datafusion::execution::FunctionRegistry;
 use datafusion::functions::datetime::planner::DatetimeFunctionPlanner;
+use datafusion::logical_expr::simplify::SimplifyContext;
+use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::prelude::SessionContext;
+use datafusion::prelude::{Expr, SessionContext};
 use prunus_pruner::Column;
 
 use super::arrays::{array, field};
@@ -56,10 +58,25 @@ impl Rows {
         Self { schema: schema.to_dfschema().unwrap(), batch, containers }
     }
 
+    pub(crate) fn schema(&self) -> &DFSchema {
+        &self.schema
+    }
+
     /// A filter's text as an expression over the rows.
     pub(crate) fn plan(&self, context: &SessionContext, text: &str) -> Result<Arc<dyn PhysicalExpr>> {
         let parsed = context.parse_sql_expr(text, &self.schema)?;
-        context.create_physical_expr(parsed, &self.schema)
+        // DataFusion evaluates COALESCE as the CASE that its optimizer makes of it. All else is evaluated as it was written, since
+        // the optimizer changes what casts give.
+        let is_optimized = text.to_ascii_lowercase().contains("coalesce(");
+        let expression = if is_optimized { self.simplified(parsed)? } else { parsed };
+        context.create_physical_expr(expression, &self.schema)
+    }
+
+    /// An expression as DataFusion's optimizer has it.
+    pub(crate) fn simplified(&self, expression: Expr) -> Result<Expr> {
+        let builder = SimplifyContext::builder().with_schema(Arc::new(self.schema.clone())).with_current_time();
+        let simplifier = ExprSimplifier::new(builder.build());
+        simplifier.simplify(simplifier.coerce(expression, &self.schema)?)
     }
 
     /// What the expression is on the rows of each container. Where some row fails, containers are evaluated one by one.
