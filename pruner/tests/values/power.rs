@@ -86,6 +86,16 @@ fn some_engines_make_decimals_of_floats_beside_decimals() {
 }
 
 #[test]
+fn some_engines_tell_the_zeros_of_computed_floats_apart_in_equality() {
+    let known = [("o", "float64", "0.0", "0.0")];
+    for (filter, expected) in
+        [("-o IN (0, 8)", Keep), ("-o NOT IN (0, 8)", Keep), ("-o <> 0", Keep), ("-o >= 0", All), ("-o < 0", Skip)]
+    {
+        check(filter, &known, expected);
+    }
+}
+
+#[test]
 fn arithmetic_maps_bounds() {
     let known = [("x", "int32", "17", "22"), ("y", "int32", "-3", "4"), ("f", "float64", "0.5", "2.0")];
     for (filter, expected) in [
