@@ -4,11 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, ToDFSchema};
 use datafusion::error::Result;
 use datafusion::execution::FunctionRegistry;
 use datafusion::functions::datetime::planner::DatetimeFunctionPlanner;
-use datafusion::logical_expr::simplify::SimplifyContext;
+use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::prelude::{Expr, SessionContext};
@@ -66,16 +67,28 @@ impl Rows {
     pub(crate) fn plan(&self, context: &SessionContext, text: &str) -> Result<Arc<dyn PhysicalExpr>> {
         let parsed = context.parse_sql_expr(text, &self.schema)?;
         // DataFusion evaluates COALESCE as the CASE that its optimizer makes of it. All else is evaluated as it was written, since
-        // the optimizer changes what casts give.
-        let is_optimized = text.to_ascii_lowercase().contains("coalesce(");
-        let expression = if is_optimized { self.simplified(parsed)? } else { parsed };
-        context.create_physical_expr(expression, &self.schema)
+        // the optimizer leaves casts out that are not nothing: of TRY_CAST(300 AS TINYINT) <= 5 it makes 300 <= 5.
+        let context_of_rows = self.simplify_context();
+        let coerced = ExprSimplifier::new(context_of_rows.clone()).coerce(parsed, &self.schema)?;
+        let without_coalesce = coerced.transform_up(|expression| match expression {
+            Expr::ScalarFunction(call) if call.name() == "coalesce" => {
+                Ok(Transformed::yes(match call.func.simplify(call.args, &context_of_rows)? {
+                    ExprSimplifyResult::Simplified(case) => case,
+                    ExprSimplifyResult::Original(arguments) => call.func.call(arguments),
+                }))
+            }
+            other => Ok(Transformed::no(other)),
+        })?;
+        context.create_physical_expr(without_coalesce.data, &self.schema)
+    }
+
+    fn simplify_context(&self) -> SimplifyContext {
+        SimplifyContext::builder().with_schema(Arc::new(self.schema.clone())).with_current_time().build()
     }
 
     /// An expression as DataFusion's optimizer has it.
     pub(crate) fn simplified(&self, expression: Expr) -> Result<Expr> {
-        let builder = SimplifyContext::builder().with_schema(Arc::new(self.schema.clone())).with_current_time();
-        let simplifier = ExprSimplifier::new(builder.build());
+        let simplifier = ExprSimplifier::new(self.simplify_context());
         simplifier.simplify(simplifier.coerce(expression, &self.schema)?)
     }
 
