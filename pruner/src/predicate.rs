@@ -345,13 +345,16 @@ impl fmt::Display for Predicate {
     }
 }
 
-/// A part of a conjunction or disjunction, in parentheses where it would read otherwise without.
+/// A part of a conjunction or disjunction, in parentheses where it would read otherwise without: DataFusion, for one, takes all
+/// that follows `IS DISTINCT FROM` for its right side.
 struct Operand<'a>(&'a Predicate);
 
 impl fmt::Display for Operand<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Predicate::And(_) | Predicate::Or(_) => write!(f, "({})", self.0),
+            Predicate::And(_) | Predicate::Or(_) | Predicate::Distinct { .. } | Predicate::Other(_) => {
+                write!(f, "({})", self.0)
+            }
             plain => write!(f, "{plain}"),
         }
     }

@@ -8,6 +8,9 @@
 //! Containers with the same tests left share one [`Residual`], to be written out once.
 
 use std::collections::HashMap;
+use std::mem;
+
+use prunus_statistics::Literal;
 
 use crate::bind::{self, Column};
 use crate::evaluate::may_be;
@@ -122,11 +125,33 @@ fn count(next: &mut u32) -> u32 {
     index
 }
 
-/// The two comparisons that a BETWEEN stands for.
+/// The two comparisons that a BETWEEN stands for, if each end means alone what it means beside the other.
 fn halves(test: &Predicate) -> Option<[Predicate; 2]> {
     let Predicate::Between { expression, low, high, negated: false } = test else { return None };
+    if !are_alike(low, high) {
+        return None;
+    }
     let half = |op, end: &Expression| Predicate::Compare { left: expression.clone(), op, right: end.clone() };
     Some([half(CompareOp::GtEq, low), half(CompareOp::LtEq, high)])
+}
+
+/// Whether both ends of a BETWEEN are literals of one kind. Engines bring ends of two kinds into one type: DataFusion takes
+/// `'1970-01-01T00:00:00.001'` alone beside a date column for a date, but beside a timestamp for a timestamp.
+fn are_alike(low: &Expression, high: &Expression) -> bool {
+    let zone = |literal: &Literal| match literal {
+        Literal::Timestamp { zone, .. } => Some(*zone),
+        _ => None,
+    };
+    let is_float = |literal: &Literal| matches!(literal, Literal::Number(number) if number.is_float_notation());
+    match (low, high) {
+        (Expression::Literal(one), Expression::Literal(other)) => {
+            mem::discriminant(one) == mem::discriminant(other)
+                && zone(one) == zone(other)
+                && is_float(one) == is_float(other)
+                && bind::may_be_float(low) == bind::may_be_float(high)
+        }
+        _ => false,
+    }
 }
 
 impl Part {
@@ -347,6 +372,10 @@ mod tests {
         check("x BETWEEN 1 AND 9 AND y = 1", (0, 9), (1, 1), "x >= 1");
         check("x BETWEEN 1 AND 9 AND y = 1", (0, 20), (1, 1), "x BETWEEN 1 AND 9");
         check("x NOT BETWEEN 1 AND 9", (0, 20), (1, 1), "x NOT BETWEEN 1 AND 9");
+        check("x BETWEEN 1 AND 9.5", (1, 20), (0, 0), "x BETWEEN 1 AND 9.5");
+        check("x BETWEEN '1' AND 9", (1, 20), (0, 0), "x BETWEEN '1' AND 9");
+        let large = Predicate::parse_sql("x BETWEEN 0.5 AND 18446744073709551614").unwrap();
+        assert_eq!(halves(&large), None);
     }
 
     #[test]

@@ -152,7 +152,7 @@ mod tests {
             "TRUE",
             "lower(a) = 'x' AND a LIKE 'p%'",
             "t = TIME '10:00:00'",
-            "(a IS DISTINCT FROM 1 AND b IS NOT DISTINCT FROM 'x') OR c",
+            "((a IS DISTINCT FROM 1) AND (b IS NOT DISTINCT FROM 'x')) OR c",
             "(a = 1) IS NOT UNKNOWN",
         ] {
             let predicate = Predicate::parse_sql(text).unwrap();

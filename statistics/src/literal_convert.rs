@@ -108,6 +108,11 @@ fn special_float(text: &str) -> Option<Converted> {
 fn convert_number(number: Number, column_type: PrimitiveType) -> Option<Converted> {
     match stored_scale(column_type) {
         Some(scale) if may_be_read_as_float(number, scale) => Some(among_floats(number, scale, column_type)),
+        Some(scale)
+            if matches!(column_type, PrimitiveType::Decimal { .. }) && number.changes_by_way_of_float(scale) =>
+        {
+            Some(among_floats(number, scale, column_type))
+        }
         _ => convert_digits(number, column_type),
     }
 }
@@ -339,6 +344,15 @@ mod tests {
         assert_eq!(convert(&number("99999999"), "decimal(9,2)"), Converted::AboveRange);
         assert_eq!(convert(&number("9999999.995"), "decimal(9,2)"), between(999_999_999, 1_000_000_000));
         assert_eq!(convert(&number("-10000000"), "decimal(9,2)"), Converted::BelowRange);
+    }
+
+    #[test]
+    fn a_decimal_that_changes_by_way_of_a_float_is_one_of_its_neighbours() {
+        assert_eq!(convert(&number("19.99"), "decimal(9,2)"), integer(1999));
+        assert_eq!(convert(&number("9999999.99"), "decimal(9,2)"), between(999_999_998, 1_000_000_000));
+        assert_eq!(convert(&number("-9999999.99"), "decimal(9,2)"), between(-1_000_000_000, -999_999_998));
+        assert_eq!(convert(&number("9999999"), "decimal(9,2)"), integer(999_999_900));
+        assert_eq!(convert(&text("9999999.99"), "decimal(9,2)"), integer(999_999_999));
     }
 
     #[test]

@@ -122,6 +122,23 @@ impl Number {
     }
 
     /// How the number compares with a float, exactly.
+    /// Whether an engine compares another value than this one with decimals of `scale` digits behind the point, since it takes the
+    /// number for a 64-bit float, and casts that to a decimal of as many digits, or of 15 if these are more: DataFusion does. Of
+    /// `19.99` nothing is lost, of `100000.01` something is.
+    #[expect(clippy::cast_possible_truncation, reason = "what the float is beyond 128 bits is no decimal either")]
+    pub fn changes_by_way_of_float(self, scale: u8) -> bool {
+        const DIGITS: u8 = 15;
+        let digits = scale.max(DIGITS);
+        self.is_float_notation()
+            && match (self.scaled(digits), self.to_string().parse::<f64>()) {
+                (Ok((low, high)), Ok(float)) => {
+                    let cast = (float * 10_f64.powi(digits.into())).round() as i128;
+                    low != cast || high != cast
+                }
+                _ => true,
+            }
+    }
+
     fn compare_to_float(self, float: f64) -> Ordering {
         if float.is_infinite() {
             return if float > 0.0 { Ordering::Less } else { Ordering::Greater };

@@ -61,6 +61,10 @@ impl Binder<'_> {
 
     /// `BETWEEN` is a conjunction of two comparisons, and so one range.
     pub(super) fn between(&mut self, expression: &Expression, low: &Expression, high: &Expression) -> BoundNode {
+        let ends = [(CompareOp::GtEq, low), (CompareOp::LtEq, high)];
+        if let Some(nodes) = self.compare_with_all(expression, &ends) {
+            return BoundNode::All(nodes);
+        }
         let floats = [low, high].into_iter().any(may_be_float);
         let [expression, low, high] = [expression, low, high].map(|operand| alike(operand, floats));
         let lower = self.compare(&expression, CompareOp::GtEq, &low);
@@ -70,6 +74,10 @@ impl Binder<'_> {
 
     /// `IN` is a disjunction of equalities: those with a value become one sorted list, the others stay what they are.
     pub(super) fn in_list(&mut self, expression: &Expression, list: &[Expression]) -> BoundNode {
+        let equalities: Vec<_> = list.iter().map(|item| (CompareOp::Eq, item)).collect();
+        if let Some(nodes) = self.compare_with_all(expression, &equalities) {
+            return BoundNode::Any(nodes);
+        }
         let floats = list.iter().any(may_be_float);
         let column = match expression {
             Expression::Column(name) => match self.column(name) {
@@ -194,7 +202,7 @@ fn range(op: CompareOp, low: Value, high: Value) -> BoundTest {
 }
 
 /// Whether some engine may take an operand for a float: a number written as one or beyond 64 bits, or what is no literal.
-fn may_be_float(operand: &Expression) -> bool {
+pub(crate) fn may_be_float(operand: &Expression) -> bool {
     match operand {
         Expression::Literal(Literal::Number(number)) => {
             number.is_float_notation() || number.scaled(0).is_ok_and(|(low, _)| i64::try_from(low).is_err())
@@ -206,12 +214,16 @@ fn may_be_float(operand: &Expression) -> bool {
 }
 
 /// An operand of a list or of BETWEEN. Engines bring all of these into one type before they compare: one float among them
-/// makes floats of all numbers.
+/// makes floats of all numbers, those in quotes among them.
 fn alike(operand: &Expression, floats: bool) -> Cow<'_, Expression> {
     match operand {
         Expression::Literal(Literal::Number(number)) if floats => {
             Cow::Owned(Expression::Literal(Literal::Number(number.in_float_notation())))
         }
+        Expression::Literal(Literal::Text(text)) if floats => match Number::parse(text) {
+            Some(number) => Cow::Owned(Expression::Literal(Literal::Number(number.in_float_notation()))),
+            None => Cow::Borrowed(operand),
+        },
         other => Cow::Borrowed(other),
     }
 }

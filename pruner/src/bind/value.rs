@@ -65,6 +65,40 @@ impl Binder<'_> {
         ValueBinder { binder: self, conditions: Vec::new() }.folded(expression)
     }
 
+    /// An expression against operands that are not all literals: engines bring all of these into one type before they compare,
+    /// so that a float among them makes floats, and a decimal decimals, of the others. `None` where all are literals, or where
+    /// there is no such type.
+    pub(super) fn compare_with_all(
+        &mut self,
+        expression: &Expression,
+        against: &[(CompareOp, &Expression)],
+    ) -> Option<Vec<BoundNode>> {
+        let is_plain = |operand: &Expression| matches!(operand, Expression::Literal(_) | Expression::Null);
+        if against.iter().all(|(_, operand)| is_plain(operand)) {
+            return None;
+        }
+        let (nan_order, faults) = (self.options.nan_order, self.faults.len());
+        let mut values = ValueBinder { binder: self, conditions: Vec::new() };
+        let all = std::iter::once(expression).chain(against.iter().map(|(_, operand)| *operand));
+        let bound = all.map(|operand| values.operand(operand)).collect::<Result<Vec<_>, _>>();
+        let Ok(mut bound) = bound.and_then(|operands| values.compared_with_each_other(operands)) else {
+            self.faults.truncate(faults);
+            return None;
+        };
+        let conditions = values.conditions;
+        let left = bound.remove(0);
+        let node = |((op, operand), right): (&(CompareOp, &Expression), ValueExpression)| {
+            let (left, op) = (left.clone(), *op);
+            let test = if *operand == expression {
+                ValueTest::CompareSame { operand: left, op, nan_order }
+            } else {
+                ValueTest::Compare { left, op, right, nan_order }
+            };
+            BoundNode::Value(Box::new(test), conditions.clone())
+        };
+        Some(against.iter().zip(bound).map(node).collect())
+    }
+
     /// `left IS NOT DISTINCT FROM right`.
     pub(super) fn not_distinct(&mut self, left: &Expression, right: &Expression) -> BoundNode {
         let nan_order = self.options.nan_order;

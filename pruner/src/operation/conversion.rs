@@ -19,6 +19,8 @@ pub(crate) enum Conversion {
     ToFloat { scale: u8 },
     /// A float to the nearest one of 32 bits, or as it is; beyond these some engines give null.
     ToSingle,
+    /// A float to the nearest decimal of `digits` digits behind the point, or as it is.
+    ToDecimal { digits: u8 },
     /// A float to an integer, as engines truncate or round.
     FloatToInteger,
     /// To a number from `smallest` to `largest`; beyond it engines wrap, give null or fail.
@@ -54,13 +56,8 @@ impl Conversion {
                 Some(Value::Integer(divide(integer(value)?, unit, side)))
             }),
             Self::ToFloat { scale } => rising(operand, |value, side| scaled_to_float(integer(value)?, scale, side)),
-            Self::ToSingle => {
-                let image = rising(operand, |value, side| Some(to_single(float(value)?, side)));
-                let fits = |bound: &Option<Value>| {
-                    bound.as_ref().and_then(float).is_some_and(|bound| bound.abs() <= f64::from(f32::MAX))
-                };
-                if fits(&operand.low) && fits(&operand.high) || !operand.may_be_value { image } else { image.or_null() }
-            }
+            Self::ToSingle => single(operand),
+            Self::ToDecimal { digits } => rising(operand, |value, side| Some(to_decimal(float(value)?, digits, side))),
             Self::FloatToInteger => {
                 let image = rising(operand, |value, side| float_to_integer(float(value)?, side));
                 // A NaN becomes null, zero or an error.
@@ -131,6 +128,14 @@ fn scaled_to_float(value: i128, scale: u8, side: Side) -> Option<Value> {
     Some(Value::Float(if side == Side::Low { low.next_down() } else { high.next_up() }))
 }
 
+/// A float of 32 bits, or as it is; beyond these some engines give null.
+fn single(operand: &Interval) -> Interval {
+    let image = rising(operand, |value, side| Some(to_single(float(value)?, side)));
+    let fits =
+        |bound: &Option<Value>| bound.as_ref().and_then(float).is_some_and(|bound| bound.abs() <= f64::from(f32::MAX));
+    if fits(&operand.low) && fits(&operand.high) || !operand.may_be_value { image } else { image.or_null() }
+}
+
 /// The float of 32 bits below or above.
 #[expect(clippy::cast_possible_truncation, reason = "the neighbour on the wanted side is taken")]
 fn to_single(value: f64, side: Side) -> Value {
@@ -141,6 +146,15 @@ fn to_single(value: f64, side: Side) -> Value {
         _ => near,
     };
     Value::Float(single.into())
+}
+
+/// What lies below or above the decimals that engines make of a float. Of large floats they lose digits when they scale them.
+fn to_decimal(value: f64, digits: u8, side: Side) -> Value {
+    let unit = 10_f64.powi(-i32::from(digits));
+    Value::Float(match side {
+        Side::Low => (value - unit).next_down().next_down(),
+        Side::High => (value + unit).next_up().next_up(),
+    })
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the value is checked to lie within the range")]

@@ -5,10 +5,10 @@ use std::cmp::Ordering;
 use prunus_pruner::{
     Column, ColumnName, CompareOp, Expression, JsonLiteral, JsonScalar, NanOrder, Predicate, TruthValue,
 };
-use prunus_statistics::{Literal, LiteralZone, PrimitiveType, Value};
+use prunus_statistics::{Literal, LiteralZone, Number, PrimitiveType, Value};
 
-use crate::exact::Exact;
-use crate::rows::{Row, unit};
+use super::exact::Exact;
+use super::rows::{Row, unit};
 
 /// What engines differ in.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +39,9 @@ pub(crate) enum Rounding {
     None,
     Down,
     Up,
+    /// For the nearest float; beside decimals for the decimal of 15 digits behind the point that is made of it. So does
+    /// DataFusion.
+    Nearest,
 }
 
 const HOUR: i128 = 3_600_000_000_000;
@@ -51,16 +54,18 @@ impl Engine {
         let times = has(|column_type| {
             matches!(column_type, PrimitiveType::Date | PrimitiveType::Timestamp(_) | PrimitiveType::Timestamptz(_))
         });
+        let decimals = has(|column_type| matches!(column_type, PrimitiveType::Decimal { .. }));
         let nans: &[Nan] = match nan_order {
             NanOrder::Any if floats => &[Nan::Greatest, Nan::Ieee, Nan::Total, Nan::Lowest],
             NanOrder::Ieee => &[Nan::Ieee],
             NanOrder::Any | NanOrder::Greatest => &[Nan::Greatest],
         };
+        let roundings = [Rounding::None, Rounding::Down, Rounding::Up, Rounding::Nearest];
         let zones: &[i128] = if times { &[0, -14 * HOUR, 5 * HOUR, 14 * HOUR] } else { &[0] };
         let mut engines = Vec::new();
         for &nan in nans {
             for &splits_zeros in if floats { &[false, true][..] } else { &[false] } {
-                for rounding in [Rounding::None, Rounding::Down, Rounding::Up] {
+                for &rounding in &roundings[..if decimals { 4 } else { 3 }] {
                     let engine = |zone: &i128| Self { nan, splits_zeros, rounding, zone: *zone, session_in_utc };
                     engines.extend(zones.iter().map(engine));
                 }
@@ -334,6 +339,13 @@ impl Evaluation<'_> {
             _ => match text.trim_start_matches('-').to_lowercase().as_str() {
                 "nan" => Datum::Nan { negative: text.starts_with('-') },
                 "inf" | "infinity" => Datum::Infinity { negative: text.starts_with('-') },
+                // DataFusion takes a quoted number for one of the column's own type.
+                _ if self.engine.rounding == Rounding::Nearest && column_type == PrimitiveType::Float32 => {
+                    Datum::of_float(text.parse::<f32>().unwrap().into())
+                }
+                _ if self.engine.rounding == Rounding::Nearest && !column_type.is_float() => {
+                    Datum::Number(Exact::parse(text))
+                }
                 _ => self.number(text, Some(column_type)),
             },
         }
@@ -354,6 +366,7 @@ impl Evaluation<'_> {
         };
         let zero = Exact::parse("0");
         match self.engine.rounding {
+            Rounding::Nearest => nearest(text, column_type),
             Rounding::None if exact == zero && column_type.is_some_and(PrimitiveType::is_float) => {
                 Datum::Zero { negative: false }
             }
@@ -373,7 +386,7 @@ impl Evaluation<'_> {
         };
         let unit = unit(column_type);
         Datum::Nanoseconds(match self.engine.rounding {
-            Rounding::None => meant,
+            Rounding::None | Rounding::Nearest => meant,
             Rounding::Down => meant.div_euclid(unit) * unit,
             Rounding::Up => -(-meant).div_euclid(unit) * unit,
         })
@@ -399,6 +412,21 @@ impl Datum {
         } else {
             Self::Number(Exact::of_float(value))
         }
+    }
+}
+
+/// A number as the nearest float, where it is written as one or meets floats; beside a decimal as the decimal that this makes.
+fn nearest(text: &str, column_type: Option<PrimitiveType>) -> Datum {
+    let float: f64 = text.parse().unwrap();
+    let is_float = Number::parse(text).is_some_and(Number::is_float_notation);
+    let scaled = (float * 1e15).round();
+    match column_type {
+        Some(PrimitiveType::Decimal { .. }) if is_float && scaled.abs() < 1e30 => {
+            Datum::Number(Exact::of_scaled(scaled as i128, 15))
+        }
+        Some(PrimitiveType::Float32 | PrimitiveType::Float64) => Datum::of_float(float),
+        None if is_float => Datum::of_float(float),
+        _ => Datum::Number(Exact::parse(text)),
     }
 }
 

@@ -5,8 +5,8 @@ use prunus_pruner::{
 };
 use prunus_statistics::{Literal, Number, PrimitiveType};
 
-use crate::choices::Choices;
-use crate::rows::literal;
+use super::choices::Choices;
+use super::rows::literal;
 
 const OPS: [CompareOp; 6] =
     [CompareOp::Eq, CompareOp::NotEq, CompareOp::Lt, CompareOp::LtEq, CompareOp::Gt, CompareOp::GtEq];

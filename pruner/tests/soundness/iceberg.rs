@@ -4,8 +4,8 @@ use prunus_pruner::Column;
 use prunus_statistics::{PrimitiveType, Value as Cell};
 use serde_json::{Value, json};
 
-use crate::choices::Choices;
-use crate::rows::palette;
+use super::choices::Choices;
+use super::rows::palette;
 
 /// An expression nested at most `depth` deep, of both forms.
 pub(crate) fn expression(choices: &mut Choices, columns: &[Column], depth: usize) -> Value {

@@ -3,7 +3,7 @@
 use prunus_pruner::Column;
 use prunus_statistics::{FieldId, Literal, Number, PrimitiveType, TimeUnit, Value};
 
-use crate::choices::Choices;
+use super::choices::Choices;
 
 pub(crate) const TYPES: [PrimitiveType; 16] = [
     PrimitiveType::Int32,

@@ -7,8 +7,8 @@ use prunus_statistics::{
     Bound, ColumnStatistics, Count, FileColumn, Precision, PrimitiveType, Provenance, Value, ZoneMap,
 };
 
-use crate::choices::Choices;
-use crate::rows::{Row, palette};
+use super::choices::Choices;
+use super::rows::{Row, palette};
 
 /// What is claimed of a container.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use prunus_pruner::{
 };
 use prunus_statistics::{Literal, LiteralZone, PrimitiveType, civil_from_days, days_from_civil};
 
-use crate::generate::Random;
+use super::generate::Random;
 
 pub(crate) const DAY: i128 = 86_400_000_000_000;
 const HOUR: i128 = 3_600_000_000_000;
@@ -47,28 +47,40 @@ type Computed<T = Cell> = Result<T, Fails>;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Engine {
     pub(crate) nan: u8,
-    overflow: u8,
-    exact_division: bool,
-    zero_division_is_null: bool,
-    rounding: u8,
-    cast_overflow: u8,
-    fraction_is_float: bool,
-    single_math: bool,
-    first_weekday: i128,
-    offset: i128,
-    skips_nulls: bool,
-    backslash: bool,
-    nan_of_null: Option<bool>,
-    floor_is_bigint: bool,
-    literal_bits: u32,
-    milliseconds: bool,
+    pub(crate) overflow: u8,
+    pub(crate) exact_division: bool,
+    pub(crate) zero_division_is_null: bool,
+    pub(crate) rounding: u8,
+    pub(crate) cast_overflow: u8,
+    pub(crate) fraction_is_float: bool,
+    pub(crate) single_math: bool,
+    pub(crate) first_weekday: i128,
+    pub(crate) offset: i128,
+    pub(crate) skips_nulls: bool,
+    pub(crate) backslash: bool,
+    pub(crate) nan_of_null: Option<bool>,
+    pub(crate) floor_is_bigint: bool,
+    pub(crate) literal_bits: u32,
+    pub(crate) milliseconds: bool,
+    /// Whether IN and NULLIF tell the zeros of floats apart.
+    pub(crate) splits_zeros: bool,
+    /// Whether what is rounded to a whole number is a float, whatever it was.
+    pub(crate) whole_is_float: bool,
+    /// Whether a float beside a decimal becomes a decimal.
+    pub(crate) decimal_beside_float: bool,
+    /// Whether IN and BETWEEN bring all their operands into one type.
+    pub(crate) unifies_lists: bool,
+    /// Whether a cast to 32 bits makes infinities of what is beyond these, also where it may give null.
+    pub(crate) casts_to_infinity: bool,
     /// By how much the clocks of the session's zone are put forward at [`CLOCK_CHANGE`].
-    summer: i128,
+    pub(crate) summer: i128,
     /// Whether a local time that is no column is an instant of the session's zone.
-    local_is_instant: bool,
+    pub(crate) local_is_instant: bool,
     /// Whether a date that is moved is a date again.
-    dates_stay_dates: bool,
-    whole_seconds: bool,
+    pub(crate) dates_stay_dates: bool,
+    pub(crate) whole_seconds: bool,
+    /// What a cast makes of a moment that 64 bits of nanoseconds do not hold: the moment, null, or another.
+    pub(crate) beyond_nanoseconds: u8,
 }
 
 /// An instant.
@@ -98,6 +110,12 @@ impl Engine {
             local_is_instant: choose(2) == 0,
             dates_stay_dates: choose(2) == 0,
             whole_seconds: choose(4) == 0,
+            beyond_nanoseconds: choose(3),
+            splits_zeros: choose(2) == 1,
+            whole_is_float: choose(3) == 0,
+            decimal_beside_float: choose(3) == 0,
+            unifies_lists: choose(2) == 1,
+            casts_to_infinity: choose(2) == 1,
         }
     }
 
@@ -119,14 +137,15 @@ impl Engine {
                 Some(same == *negated)
             }
             Predicate::In { expression, list, negated } => {
-                let tested = value(expression)?;
-                let truths = list.iter().map(|item| self.compare(&tested, CompareOp::Eq, &value(item)?));
+                let mut items = self.list(std::iter::once(expression).chain(list), row)?;
+                let tested = items.remove(0);
+                let truths = items.iter().map(|item| self.same(&tested, item));
                 negate_if(*negated, any(truths.collect::<Computed<_>>()?))
             }
             Predicate::Between { expression, low, high, negated } => {
-                let tested = value(expression)?;
-                let ends = [(CompareOp::GtEq, low), (CompareOp::LtEq, high)];
-                let truths = ends.into_iter().map(|(op, end)| self.compare(&tested, op, &value(end)?));
+                let items = self.list([expression, low, high].into_iter(), row)?;
+                let ends = [(CompareOp::GtEq, &items[1]), (CompareOp::LtEq, &items[2])];
+                let truths = ends.into_iter().map(|(op, end)| self.compare(&items[0], op, end));
                 negate_if(*negated, all(truths.collect::<Computed<_>>()?))
             }
             Predicate::IsNull { expression, negated } => Some((value(expression)? == Cell::Null) != *negated),
@@ -163,6 +182,20 @@ impl Engine {
             Predicate::Or(parts) => any(parts.iter().map(inner).collect::<Computed<_>>()?),
             Predicate::TwoValued { .. } | Predicate::Other(_) => return Err(Fails),
         })
+    }
+
+    /// The operands of IN or BETWEEN.
+    fn list<'a>(
+        &self,
+        operands: impl Iterator<Item = &'a Expression> + Clone,
+        row: &[(&str, Cell)],
+    ) -> Computed<Vec<Cell>> {
+        let values = operands.clone().map(|operand| self.value(operand, row)).collect::<Computed<Vec<_>>>()?;
+        if !self.unifies_lists {
+            return Ok(values);
+        }
+        let kind = self.joined(&operands.map(|operand| self.kind(operand)).collect::<Computed<Vec<_>>>()?);
+        values.into_iter().map(|value| self.coerced(value, &kind)).collect()
     }
 
     fn value(&self, expression: &Expression, row: &[(&str, Cell)]) -> Computed {
@@ -224,7 +257,7 @@ impl Engine {
                 _ => Cell::Null,
             },
             Expression::Literal(literal) => match self.literal(literal)? {
-                Cell::Integer(_, bits) => Cell::Integer(1, bits),
+                Cell::Integer(..) => Cell::Integer(1, self.literal_bits),
                 Cell::Decimal(_, scale) => Cell::Decimal(1, scale),
                 Cell::Float(_, width) => Cell::Float(1.0, width),
                 other => other,
@@ -237,7 +270,7 @@ impl Engine {
             Expression::Call { function, arguments } => {
                 let kinds = arguments.iter().map(|argument| self.kind(argument)).collect::<Computed<Vec<_>>>()?;
                 match function {
-                    Function::Coalesce | Function::NullIf | Function::Greatest | Function::Least => joined(&kinds),
+                    Function::Coalesce | Function::NullIf | Function::Greatest | Function::Least => self.joined(&kinds),
                     Function::Length | Function::CharLength => Cell::Integer(1, 32),
                     _ => self.call(*function, &kinds)?,
                 }
@@ -254,10 +287,47 @@ impl Engine {
             },
             Expression::Case { branches, otherwise } => {
                 let values = branches.iter().map(|(_, value)| value).chain(otherwise.as_deref());
-                joined(&values.map(|value| self.kind(value)).collect::<Computed<Vec<_>>>()?)
+                self.joined(&values.map(|value| self.kind(value)).collect::<Computed<Vec<_>>>()?)
             }
             _ => Cell::Null,
         })
+    }
+
+    /// The type that holds values of all these types.
+    fn joined(&self, kinds: &[Cell]) -> Cell {
+        kinds
+            .iter()
+            .cloned()
+            .reduce(|a, b| match (&a, &b) {
+                (Cell::Null, _) => b,
+                (Cell::Float(_, width), Cell::Decimal(_, scale)) | (Cell::Decimal(_, scale), Cell::Float(_, width))
+                    if self.decimal_beside_float =>
+                {
+                    Cell::Decimal(1, (*scale).max(float_digits(*width)))
+                }
+                (Cell::Float(_, Width::Double), _) | (_, Cell::Float(_, Width::Double)) => {
+                    Cell::Float(1.0, Width::Double)
+                }
+                (Cell::Float(_, Width::Single), Cell::Float(_, Width::Free))
+                | (Cell::Float(_, Width::Free), Cell::Float(_, Width::Single))
+                    if !self.single_math =>
+                {
+                    Cell::Float(1.0, Width::Double)
+                }
+                (Cell::Float(_, Width::Single), _) | (_, Cell::Float(_, Width::Single)) => {
+                    Cell::Float(1.0, Width::Single)
+                }
+                (Cell::Float(..), _) | (_, Cell::Float(..)) => Cell::Float(1.0, Width::Double),
+                (Cell::Decimal(_, a), Cell::Decimal(_, b)) => Cell::Decimal(1, *a.max(b)),
+                (Cell::Decimal(..), _) => a,
+                (_, Cell::Decimal(..)) => b,
+                (Cell::Integer(_, a), Cell::Integer(_, b)) => Cell::Integer(1, *a.max(b)),
+                (Cell::Timestamptz(_), _) => a,
+                (_, Cell::Timestamptz(_)) => b,
+                (Cell::Timestamp(_), _) => a,
+                _ => b,
+            })
+            .unwrap_or(Cell::Null)
     }
 
     fn coerced(&self, value: Cell, kind: &Cell) -> Computed {
@@ -270,6 +340,7 @@ impl Engine {
                 let (units, from) = units(&value)?;
                 Cell::Decimal(self.rescaled(units, from, *scale)?, *scale)
             }
+            (Cell::Float(value, _), Cell::Decimal(_, scale)) => as_decimal(*value, *scale)?,
             (Cell::Integer(value, _), Cell::Integer(_, bits)) => {
                 Cell::Integer(*value, if *bits == 0 { 32 } else { *bits })
             }
@@ -300,9 +371,29 @@ impl Engine {
         })
     }
 
+    /// Equality as IN and NULLIF see it.
+    fn same(&self, left: &Cell, right: &Cell) -> Computed<Option<bool>> {
+        let equal = self.compare(left, CompareOp::Eq, right)?;
+        let is_negative = |cell: &Cell| matches!(cell, Cell::Float(value, _) if value.is_sign_negative());
+        let is_decimal = |cell: &Cell| self.decimal_beside_float && matches!(cell, Cell::Decimal(..));
+        let are_zeros = equal == Some(true) && float(left).is_ok_and(|value| value == 0.0);
+        let are_floats = !is_decimal(left) && !is_decimal(right);
+        Ok(if self.splits_zeros && are_zeros && are_floats && is_negative(left) != is_negative(right) {
+            Some(false)
+        } else {
+            equal
+        })
+    }
+
     fn compare(&self, left: &Cell, op: CompareOp, right: &Cell) -> Computed<Option<bool>> {
         let order = match (left, right) {
             (Cell::Null, _) | (_, Cell::Null) => return Ok(None),
+            (Cell::Float(value, width), Cell::Decimal(units, scale)) if self.decimal_beside_float => {
+                self.order(&as_decimal(*value, float_digits(*width))?, &Cell::Decimal(*units, *scale))?
+            }
+            (Cell::Decimal(units, scale), Cell::Float(value, width)) if self.decimal_beside_float => {
+                self.order(&Cell::Decimal(*units, *scale), &as_decimal(*value, float_digits(*width))?)?
+            }
             (Cell::Float(..), _) | (_, Cell::Float(..)) => {
                 let (left, right, single) = self.floats(left, right)?;
                 let (left, right) = if single { (to_single(left), to_single(right)) } else { (left, right) };
@@ -437,7 +528,7 @@ impl Engine {
                 return Ok(values.iter().find(|value| **value != Cell::Null).cloned().unwrap_or(Cell::Null));
             }
             Function::NullIf => {
-                let same = self.compare(&values[0], CompareOp::Eq, &values[1])? == Some(true);
+                let same = self.same(&values[0], &values[1])? == Some(true);
                 return Ok(if same { Cell::Null } else { values[0].clone() });
             }
             Function::Greatest | Function::Least => return self.extreme(function, values),
@@ -529,7 +620,7 @@ impl Engine {
         }
         if let (Cell::Integer(_, left), Cell::Integer(_, right)) = (left, right) {
             let bits = match (left, right) {
-                (0, 0) => 32,
+                (0, 0) => self.literal_bits.max(32),
                 (0, bits) | (bits, 0) => (*bits).max(self.literal_bits),
                 (left, right) => *left.max(right),
             };
@@ -547,14 +638,17 @@ impl Engine {
             Function::Subtract => Cell::Decimal(a - b, scale),
             Function::Multiply => Cell::Decimal(a.checked_mul(b).ok_or(Fails)?, scale),
             Function::Divide if self.exact_division => Cell::Float(a as f64 / b as f64, Width::Double),
-            Function::Divide => Cell::Decimal(self.rounded(a.checked_mul(1_000_000).ok_or(Fails)?, b), 6),
+            Function::Divide => {
+                let scale = units(left)?.1 + 4;
+                Cell::Decimal(self.rounded(a.checked_mul(10_i128.pow(scale.into())).ok_or(Fails)?, b), scale)
+            }
             _ => Cell::Decimal(a % b, scale),
         })
     }
 
     /// An integer of these bits; what does not fit wraps, is null, fails or is held in more bits.
     fn integer(&self, value: i128, bits: u32) -> Computed {
-        let bits = if bits == 0 { 32 } else { bits };
+        let bits = if bits == 0 { self.literal_bits.max(32) } else { bits };
         let wrapped = value << (128 - bits) >> (128 - bits);
         match self.overflow {
             _ if wrapped == value => Ok(Cell::Integer(value, bits)),
@@ -587,6 +681,7 @@ impl Engine {
 
     fn to_whole(&self, function: Function, value: &Cell) -> Computed {
         Ok(match value {
+            Cell::Integer(..) if self.whole_is_float => Cell::Float(float(value)?, Width::Double),
             Cell::Integer(..) => value.clone(),
             Cell::Float(value, width) => {
                 let whole = match function {
@@ -713,7 +808,11 @@ impl Engine {
             }
             (value @ (Cell::Integer(..) | Cell::Decimal(..) | Cell::Float(..)), T::Float32) => {
                 let value = float(&value)?;
-                if value.is_finite() && to_single(value).is_infinite() && self.cast_overflow == 1 {
+                if value.is_finite()
+                    && to_single(value).is_infinite()
+                    && self.cast_overflow == 1
+                    && !self.casts_to_infinity
+                {
                     return Ok(Cell::Null);
                 }
                 Cell::Float(to_single(value), Width::Single)
@@ -723,19 +822,30 @@ impl Engine {
                 if units.abs() < 1e30 { self.held(units as i128, target)? } else { return Err(Fails) }
             }
             (Cell::Timestamptz(instant), T::Date) => Cell::Date(self.local_of(instant).div_euclid(DAY)),
-            (Cell::Timestamptz(instant), T::Timestamp(_)) => Cell::Timestamp(self.fine(self.local_of(instant))),
+            (Cell::Timestamptz(instant), T::Timestamp(_)) => self.held_moment(self.local_of(instant), Cell::Timestamp),
             (Cell::Timestamp(moment), T::Time(_)) => Cell::Time(self.fine(moment.rem_euclid(DAY)).min(DAY - 1)),
             (Cell::Timestamp(moment), T::Date) => Cell::Date(moment.div_euclid(DAY)),
             (Cell::Date(days), T::Date) => Cell::Date(days),
             (moment @ (Cell::Date(_) | Cell::Timestamp(_)), T::Timestamp(_)) => {
-                Cell::Timestamp(self.fine(local(&moment)?))
+                self.held_moment(local(&moment)?, Cell::Timestamp)
             }
             (moment @ (Cell::Date(_) | Cell::Timestamp(_) | Cell::Timestamptz(_)), T::Timestamptz(_)) => {
-                Cell::Timestamptz(self.fine(self.instant(&moment)?))
+                self.held_moment(self.instant(&moment)?, Cell::Timestamptz)
             }
             (Cell::Text(text), T::String) => Cell::Text(text),
             _ => return Err(Fails),
         })
+    }
+
+    /// What a cast makes of a moment.
+    fn held_moment(&self, moment: i128, cell: fn(i128) -> Cell) -> Cell {
+        let held = self.fine(moment);
+        match self.beyond_nanoseconds {
+            _ if i64::try_from(held).is_ok() => cell(held),
+            0 => cell(held),
+            1 => Cell::Null,
+            _ => cell(i128::from(held as i64)),
+        }
     }
 
     fn fine(&self, moment: i128) -> i128 {
@@ -796,28 +906,6 @@ fn add_months(day: i128, months: i64) -> i128 {
     (first(months) + of_month - 1).min(first(months + 1) - 1)
 }
 
-/// The type that holds values of all these types.
-fn joined(kinds: &[Cell]) -> Cell {
-    kinds
-        .iter()
-        .cloned()
-        .reduce(|a, b| match (&a, &b) {
-            (Cell::Null, _) => b,
-            (Cell::Float(_, Width::Double), _) | (_, Cell::Float(_, Width::Double)) => Cell::Float(1.0, Width::Double),
-            (Cell::Float(_, Width::Single), _) | (_, Cell::Float(_, Width::Single)) => Cell::Float(1.0, Width::Single),
-            (Cell::Float(..), _) | (_, Cell::Float(..)) => Cell::Float(1.0, Width::Double),
-            (Cell::Decimal(_, a), Cell::Decimal(_, b)) => Cell::Decimal(1, *a.max(b)),
-            (Cell::Decimal(..), _) => a,
-            (_, Cell::Decimal(..)) => b,
-            (Cell::Integer(_, a), Cell::Integer(_, b)) => Cell::Integer(1, *a.max(b)),
-            (Cell::Timestamptz(_), _) => a,
-            (_, Cell::Timestamptz(_)) => b,
-            (Cell::Timestamp(_), _) => a,
-            _ => b,
-        })
-        .unwrap_or(Cell::Null)
-}
-
 fn truth(cell: &Cell) -> Computed<Option<bool>> {
     match cell {
         Cell::Null => Ok(None),
@@ -872,6 +960,17 @@ fn same_scale(left: &Cell, right: &Cell) -> Computed<(i128, i128, u8)> {
     let scale = a_scale.max(b_scale);
     let raised = |units: i128, from: u8| units.checked_mul(10_i128.pow((scale - from).into())).ok_or(Fails);
     Ok((raised(a, a_scale)?, raised(b, b_scale)?, scale))
+}
+
+/// A float as the decimal that DataFusion makes of it beside decimals.
+fn as_decimal(value: f64, scale: u8) -> Computed {
+    let units = (value * 10_f64.powi(scale.into())).round();
+    if units.abs() < 1e30 { Ok(Cell::Decimal(units as i128, scale)) } else { Err(Fails) }
+}
+
+/// How many digits behind the point that decimal has.
+fn float_digits(width: Width) -> u8 {
+    if width == Width::Single { 7 } else { 15 }
 }
 
 fn local(cell: &Cell) -> Computed<i128> {

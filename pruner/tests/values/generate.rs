@@ -11,7 +11,7 @@ use prunus_statistics::{
     Provenance, TimeUnit, Value, ZoneMap,
 };
 
-use crate::engine::{Cell, DAY, Width};
+use super::engine::{Cell, DAY, Width};
 
 /// SplitMix64.
 pub(crate) struct Random(pub(crate) u64);
@@ -464,6 +464,15 @@ pub(crate) fn predicate(random: &mut Random, depth: usize) -> Predicate {
         _ => plain(random, depth),
     }
     .negated_if(negated && random.once_in(3))
+}
+
+/// A conjunction or disjunction of several predicates, of which some may be proven or refuted.
+pub(crate) fn conjunction(random: &mut Random) -> Predicate {
+    let parts = |random: &mut Random, count| (0..count).map(|_| plain(random, 1)).collect();
+    let first = if random.once_in(2) { Predicate::Or(parts(random, 2)) } else { plain(random, 1) };
+    let mut all: Vec<Predicate> = parts(random, 2);
+    all.push(first);
+    Predicate::And(all)
 }
 
 trait Negated {

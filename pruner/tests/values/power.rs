@@ -6,7 +6,7 @@ use prunus_statistics::{
     Bound, ColumnStatistics, Count, FieldId, FileColumn, Precision, Provenance, ZoneMap, parse_value,
 };
 
-use crate::zones;
+use super::zones;
 
 /// A column without nulls or NaNs, its type, and its bounds.
 type Known = (&'static str, &'static str, &'static str, &'static str);
@@ -57,6 +57,45 @@ fn columns_are_held_against_each_other() {
 }
 
 #[test]
+fn some_engines_make_decimals_of_floats_beside_decimals() {
+    let known = [
+        ("f", "float64", "0.00000000000000000001", "0.00000000000000000001"),
+        ("g", "float32", "0.00000001", "0.00000001"),
+        ("d", "decimal(9,2)", "0.00", "0.00"),
+        ("m", "decimal(9,2)", "9999999.99", "9999999.99"),
+        ("c", "int64", "16777217", "16777217"),
+    ];
+    for (filter, expected) in [
+        ("f > d", Keep),
+        ("f = d", Keep),
+        ("g = d", Keep),
+        ("f < m", All),
+        ("f NOT IN (0.5, d)", Keep),
+        ("f IN (0, d)", Keep),
+        ("c NOT IN (16777216, g)", Keep),
+        ("c BETWEEN 16777216 AND g", Skip),
+        ("c IN (16777221, g)", Skip),
+        ("m + 0 >= 9999999.99", Keep),
+        ("m + 0 >= 9999999.5", All),
+        ("CAST(c AS DECIMAL(20,6)) = ceil(c)", Keep),
+        ("ceil(c) > 16777219", Skip),
+        ("greatest(f, d) > 0", Keep),
+    ] {
+        check(filter, &known, expected);
+    }
+}
+
+#[test]
+fn some_engines_tell_the_zeros_of_computed_floats_apart_in_equality() {
+    let known = [("o", "float64", "0.0", "0.0")];
+    for (filter, expected) in
+        [("-o IN (0, 8)", Keep), ("-o NOT IN (0, 8)", Keep), ("-o <> 0", Keep), ("-o >= 0", All), ("-o < 0", Skip)]
+    {
+        check(filter, &known, expected);
+    }
+}
+
+#[test]
 fn arithmetic_maps_bounds() {
     let known = [("x", "int32", "17", "22"), ("y", "int32", "-3", "4"), ("f", "float64", "0.5", "2.0")];
     for (filter, expected) in [
@@ -93,6 +132,8 @@ fn casts_map_bounds() {
         ("t", "timestamp(us)", "2024-02-01T10:00:00", "2024-02-01T12:00:00"),
         ("s", "string", "7", "7"),
         ("h", "int32", "200", "300"),
+        ("today", "date", "2023-12-31", "2024-01-01"),
+        ("never", "date", "9999-12-31", "9999-12-31"),
     ];
     for (filter, expected) in [
         ("CAST(x AS BIGINT) > 300", Skip),
@@ -111,6 +152,10 @@ fn casts_map_bounds() {
         ("CAST(d AS DECIMAL(9,1)) > 2.6", Skip),
         ("CAST(x AS DECIMAL(9,2)) < 3.00", Skip),
         ("CAST(s AS INTEGER) > 50", Skip),
+        ("CAST(today AS TIMESTAMP) > TIMESTAMP '2024-01-01 00:00:00'", Skip),
+        ("CAST(never AS TIMESTAMP) > TIMESTAMP '2024-01-01 00:00:00'", Keep),
+        ("TRY_CAST(never AS TIMESTAMP) < TIMESTAMP '2024-01-01 00:00:00'", Keep),
+        ("TRY_CAST(never AS TIMESTAMP) IS NULL", Keep),
     ] {
         check(filter, &known, expected);
     }

@@ -181,12 +181,21 @@ fn unary_call(function: Function, operand: ValueExpression) -> Result<ValueExpre
         (Function::Negate | Function::Abs, Domain::Real) => Err(no_rule()),
         (Function::Negate, domain) if domain.is_numeric() => same(Operation::Negate, operand),
         (Function::Abs, domain) if domain.is_numeric() => same(Operation::Abs, operand),
-        (Function::Floor | Function::Ceil, domain) if domain.is_numeric() => {
-            let operation = if function == Function::Floor { Operation::Floor } else { Operation::Ceil };
-            let result = if domain.is_float() { Domain::Real } else { domain };
-            Ok(ValueExpression::apply(result, operation, vec![operand]))
+        (Function::Floor | Function::Ceil | Function::Round | Function::Trunc, domain) if domain.is_numeric() => {
+            let operation = match function {
+                Function::Floor => Operation::Floor,
+                Function::Ceil => Operation::Ceil,
+                _ => Operation::Round,
+            };
+            match domain {
+                Domain::Float { .. } if operation == Operation::Round => same(operation, operand),
+                Domain::Float { .. } | Domain::Real => {
+                    Ok(ValueExpression::apply(Domain::Real, operation, vec![operand]))
+                }
+                // Some engines make floats of integers and decimals.
+                _ => convert(same(operation, operand)?, Domain::Real),
+            }
         }
-        (Function::Round | Function::Trunc, domain) if domain.is_numeric() => same(Operation::Round, operand),
         (Function::Sqrt | Function::Ln | Function::Exp, domain) if domain.is_numeric() => {
             let operation = match function {
                 Function::Sqrt => Operation::Sqrt,

@@ -79,13 +79,14 @@ fn cast(expression: ValueExpression, target: PrimitiveType, kind: CastKind) -> R
         | (D::Uuid, D::Uuid)
         | (D::Date, D::Date)
         | (D::Time, D::Time) => expression,
-        (D::Date, D::Timestamp) => step(expression, domain, Conversion::DateToTimestamp),
+        (D::Date, D::Timestamp) => in_nanoseconds(step(expression, domain, Conversion::DateToTimestamp)),
         (D::Date, D::Timestamptz) => {
-            step(step(expression, D::Timestamp, Conversion::DateToTimestamp), domain, Conversion::AcrossZones)
+            let midnights = step(expression, D::Timestamp, Conversion::DateToTimestamp);
+            in_nanoseconds(step(midnights, domain, Conversion::AcrossZones))
         }
-        (D::Timestamp, D::Timestamp) | (D::Timestamptz, D::Timestamptz) => in_milliseconds(expression),
+        (D::Timestamp, D::Timestamp) | (D::Timestamptz, D::Timestamptz) => in_nanoseconds(in_milliseconds(expression)),
         (D::Timestamp, D::Timestamptz) | (D::Timestamptz, D::Timestamp) => {
-            in_milliseconds(step(expression, domain, Conversion::AcrossZones))
+            in_nanoseconds(in_milliseconds(step(expression, domain, Conversion::AcrossZones)))
         }
         (D::Timestamp, D::Date) => step(expression, domain, Conversion::TimestampToDate),
         (D::Timestamptz, D::Date) => {
@@ -95,6 +96,14 @@ fn cast(expression: ValueExpression, target: PrimitiveType, kind: CastKind) -> R
         (D::Text, D::Integer { .. }) => into_target(step(expression, domain, Conversion::TextToInteger)),
         _ => return Err(no_rule()),
     })
+}
+
+/// A timestamp as engines cast it that count nanoseconds in 64 bits, which end in 1677 and in 2262: what lies beyond wraps, is
+/// null, or fails.
+fn in_nanoseconds(expression: ValueExpression) -> ValueExpression {
+    let domain = expression.domain;
+    let (smallest, largest) = (i64::MIN.into(), i64::MAX.into());
+    ValueExpression::apply(domain, Operation::Convert(Conversion::Into { smallest, largest }), vec![expression])
 }
 
 /// A time as engines cast it: to microseconds in the standard, to milliseconds or nanoseconds in some.

@@ -28,6 +28,11 @@ impl ValueBinder<'_, '_> {
         }
     }
 
+    /// Operands that are compared with each other, in one domain, NULLs among them.
+    pub(super) fn compared_with_each_other(&mut self, operands: Vec<Operand>) -> Result<Vec<ValueExpression>, NoRule> {
+        self.in_one_domain(operands, compared_with)
+    }
+
     /// Operands that become one value, in one domain, NULLs among them.
     pub(super) fn unify_all(&mut self, operands: Vec<Operand>) -> Result<Vec<ValueExpression>, NoRule> {
         self.in_one_domain(operands, combined_with)
@@ -55,9 +60,12 @@ impl ValueBinder<'_, '_> {
                 domain = with_literal(domain, literal);
             }
         }
+        let has_decimal =
+            operands.iter().any(|operand| matches!(operand, Operand::Typed(typed) if is_decimal(typed.domain)));
         operands
             .into_iter()
             .map(|operand| match operand {
+                Operand::Typed(real) if has_decimal && real.domain == Domain::Real => Ok(beside_decimal(real)),
                 Operand::Typed(expression) => convert(expression, domain),
                 Operand::Null => Ok(ValueExpression::constant(domain, Interval::null())),
                 Operand::Literal(literal) => self.literal(&literal, domain),
@@ -110,6 +118,19 @@ impl ValueBinder<'_, '_> {
     }
 }
 
+fn is_decimal(domain: Domain) -> bool {
+    matches!(domain, Domain::Decimal { .. })
+}
+
+/// What may be a float as what it may be beside a decimal.
+fn beside_decimal(real: ValueExpression) -> ValueExpression {
+    ValueExpression::apply(
+        Domain::Real,
+        Operation::Convert(Conversion::ToDecimal { digits: SINGLE_DIGITS }),
+        vec![real],
+    )
+}
+
 fn scaled(number: Number, scale: u8) -> Option<Interval> {
     let (low, high) = number.scaled(scale).ok()?;
     Some(Interval::between(Value::Integer(low), Value::Integer(high)))
@@ -145,7 +166,8 @@ fn common(a: Domain, b: Domain) -> Result<Domain, NoRule> {
         (D::Float { loose: a }, D::Float { loose: b }) => D::Float { loose: a || b },
         (D::Integer { .. }, float @ D::Float { .. }) | (float @ D::Float { .. }, D::Integer { .. }) => float,
         (D::Real, other) | (other, D::Real) if other.is_numeric() => D::Real,
-        (a, b) if a.is_numeric() && b.is_numeric() && (a.is_float() || b.is_float()) => D::Float { loose: true },
+        // Beside a decimal some engines make a decimal of a float.
+        (a, b) if a.is_numeric() && b.is_numeric() && (a.is_float() || b.is_float()) => D::Real,
         (a, b) if a.is_numeric() && b.is_numeric() => {
             let ((a_precision, a_scale), (b_precision, b_scale)) = (digits(a), digits(b));
             let scale = a_scale.max(b_scale);
@@ -158,8 +180,10 @@ fn common(a: Domain, b: Domain) -> Result<Domain, NoRule> {
     })
 }
 
-/// The digits that a 64-bit float tells apart.
+/// The digits that a 64-bit float tells apart, and that DataFusion gives a decimal behind the point that it makes of one.
 const FLOAT_DIGITS: u8 = 15;
+/// The same of 32 bits.
+const SINGLE_DIGITS: u8 = 7;
 
 /// The integers of either width. Where neither holds the other, engines pick a width of their own, so none counts but what
 /// both hold.
@@ -177,7 +201,7 @@ fn compared_with(domain: Domain, literal: &Literal) -> Domain {
             let (precision, scale) = digits(domain);
             let exact = |scale: u8| number.scaled(scale).ok().is_some_and(|(low, high)| low == high);
             match (scale..=FLOAT_DIGITS).find(|scale| exact(*scale)) {
-                Some(scale_of_both) => {
+                Some(scale_of_both) if !number.changes_by_way_of_float(scale_of_both) => {
                     let precision = whole_digits(*number).max(precision - scale).saturating_add(scale_of_both);
                     if precision > FLOAT_DIGITS {
                         Domain::Float { loose: false }
@@ -185,7 +209,7 @@ fn compared_with(domain: Domain, literal: &Literal) -> Domain {
                         Domain::Decimal { precision, scale: scale_of_both }
                     }
                 }
-                None => Domain::Float { loose: false },
+                _ => Domain::Float { loose: false },
             }
         }
         _ => combined_with(domain, literal),
@@ -228,9 +252,14 @@ pub(super) fn convert(expression: ValueExpression, domain: Domain) -> Result<Val
     Ok(match (expression.domain, domain) {
         (from, to) if from == to => expression,
         // Only the width or the looseness differs.
-        (D::Integer { .. }, D::Integer { .. })
-        | (D::Float { .. }, D::Float { .. })
-        | (D::Float { .. } | D::Real, D::Real) => ValueExpression { domain, ..expression },
+        (D::Integer { .. }, D::Integer { .. }) | (D::Float { .. }, D::Float { .. }) => {
+            ValueExpression { domain, ..expression }
+        }
+        (D::Float { loose }, D::Real) => apply(
+            expression,
+            domain,
+            Conversion::ToDecimal { digits: if loose { SINGLE_DIGITS } else { FLOAT_DIGITS } },
+        ),
         (D::Real, D::Float { .. }) => apply(expression, domain, Conversion::ToSingle),
         (from @ (D::Integer { .. } | D::Decimal { .. }), D::Decimal { scale, .. }) => {
             let added =
