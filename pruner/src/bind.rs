@@ -4,6 +4,7 @@
 //! every container, with its reason.
 
 mod comparison;
+mod contains;
 mod iceberg;
 mod lookup;
 mod pattern;
@@ -19,7 +20,7 @@ use prunus_statistics::{FieldId, PrimitiveType, SessionZone, Value};
 use crate::outcome::OutcomeSet;
 use crate::simplify;
 use crate::value::ValueTest;
-use crate::{ColumnName, Expression, FilterError, Predicate, TruthValue, Unsupported};
+use crate::{ColumnName, Expression, FilterError, ItemKind, Predicate, TruthValue, Unsupported};
 
 /// A column that a filter may name.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +31,20 @@ pub struct Column {
     pub path: Vec<String>,
     /// Its type; `None` for a struct, list or map, of which no statistics are kept.
     pub column_type: Option<PrimitiveType>,
+    /// Of a list or map, those of its items whose values have bounds.
+    pub items: Vec<ItemColumn>,
+}
+
+/// The elements of a list, or the keys or values of a map, as a column of their own. A container's zone map of it speaks of
+/// all items of all its rows, so that it can have bounds, but no counts: these are of items, not of rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ItemColumn {
+    /// Which items.
+    pub kind: ItemKind,
+    /// Their identity.
+    pub id: FieldId,
+    /// Their type.
+    pub column_type: PrimitiveType,
 }
 
 /// How the reader's engine orders NaN.
@@ -254,6 +269,7 @@ impl Binder<'_> {
             Predicate::Holds(expression) => self.value_is_true(expression),
             Predicate::IsNan(expression) => self.is_nan(expression),
             Predicate::StartsWith { expression, prefix } => self.starts_with(expression, prefix),
+            Predicate::Contains { column, test, value } => self.contains(column, test.item(), value),
             Predicate::TwoValued { predicate, negated } => {
                 negate_if(*negated, BoundNode::TwoValued(Box::new(self.node(predicate))))
             }
@@ -299,7 +315,7 @@ impl Binder<'_> {
     /// A column that carries statistics, or why this one does not. A name that is none is noted as a fault.
     fn column(&mut self, name: &ColumnName) -> Result<BoundColumn, String> {
         match lookup::find(self.columns, name) {
-            Ok(Column { id, path, column_type: Some(column_type) }) => {
+            Ok(Column { id, path, column_type: Some(column_type), .. }) => {
                 Ok(BoundColumn { id: *id, column_type: *column_type, name: path.join(".") })
             }
             Ok(Column { path, column_type: None, .. }) => Err(without_statistics(path)),
@@ -426,8 +442,11 @@ mod tests {
             id: FieldId(id),
             path: path.iter().map(|part| (*part).to_owned()).collect(),
             column_type: column_type.map(|name| name.parse().unwrap()),
+            items: Vec::new(),
         };
+        let tags = ItemColumn { kind: ItemKind::Element, id: FieldId(21), column_type: PrimitiveType::String };
         vec![
+            Column { items: vec![tags], ..column(20, &["tags"], None) },
             column(1, &["price"], Some("decimal(9,2)")),
             column(2, &["Name"], Some("string")),
             column(3, &["ID"], Some("int32")),
@@ -514,15 +533,36 @@ mod tests {
     }
 
     #[test]
-    fn what_a_list_or_map_holds_is_not_known() {
-        for test in [
-            "array_has(address, 1)",
-            "list_contains(address, 'x')",
-            "(3 = ANY(address))",
-            "map_contains_key(address, 1)",
+    fn what_a_list_or_map_holds_lies_between_the_bounds_of_its_items() {
+        let equal = "any(all(#21 string in [x, x], constant {true, false, null}), constant {false, null})";
+        check("array_has(tags, 'x')", equal);
+        check("'x' = ANY(tags)", equal);
+        check("map_contains_key(tags, 'x')", "unknown(no bounds are known of the keys of `tags`)");
+        check("list_contains(tags, NULL)", "constant {true, false, null}");
+        check_faults("array_has(tags, 1)", &["column `tags`: 1 cannot be compared with a column of type string"]);
+        check_faults("array_has(tag, 'x')", &["unknown column `tag`, did you mean `tags`?"]);
+    }
+
+    #[test]
+    fn two_elements_may_be_held_though_none_is_both() {
+        let held = |value: &str| {
+            format!(
+                "any(all(#21 string in [{value}, {value}], constant {{true, false, null}}), constant {{false, null}})"
+            )
+        };
+        check("array_has(tags, 'x') AND array_has(tags, 'y')", &format!("{}\nAND {}", held("x"), held("y")));
+    }
+
+    #[test]
+    fn what_a_list_or_map_without_bounds_holds_is_not_known() {
+        for (test, items) in [
+            ("array_has(address, 1)", "elements"),
+            ("list_contains(address, 'x')", "elements"),
+            ("(3 = ANY(address))", "elements"),
+            ("map_contains_key(address, 1)", "keys"),
+            ("map_contains_value(address, 1)", "values"),
         ] {
-            let reason = "no statistics are kept of the nested column `address`";
-            check(test, &format!("unknown(there is no rule for `{test}`: {reason})"));
+            check(test, &format!("unknown(no bounds are known of the {items} of `address`)"));
         }
     }
 

@@ -344,6 +344,7 @@ mod tests {
             id: FieldId(id),
             path: vec![name.to_owned()],
             column_type: Some(column_type.parse().unwrap()),
+            items: Vec::new(),
         };
         let named = [
             ("day", "date"),

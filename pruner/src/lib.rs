@@ -16,6 +16,7 @@
 //! whole when nothing else is.
 
 mod bind;
+mod contains;
 mod error;
 mod evaluate;
 mod explain;
@@ -40,7 +41,8 @@ mod sql;
 mod tile;
 mod zone_maps;
 
-pub use bind::{BindOptions, BoundPredicate, Column, NanOrder};
+pub use bind::{BindOptions, BoundPredicate, Column, ItemColumn, NanOrder};
+pub use contains::{ContainsTest, ItemKind};
 pub use error::FilterError;
 pub use explain::{ColumnFacts, ConjunctExplanation, Explanation, Outcome, Presence};
 pub use function::{CastKind, DatePart, DateUnit, Function};

@@ -128,6 +128,7 @@ mod tests {
             id: FieldId(id),
             path: vec![name.to_owned()],
             column_type: Some(prunus_statistics::PrimitiveType::Float64),
+            items: Vec::new(),
         };
         let predicate = Predicate::parse_sql(text).unwrap();
         let columns = [column(1, "x"), column(2, "without_zones")];

@@ -5,7 +5,7 @@ use std::fmt;
 use prunus_statistics::{Literal, PrimitiveType};
 
 use crate::function::{CastKind, Function, SqlType};
-use crate::{IntervalLiteral, JsonLiteral};
+use crate::{ContainsTest, IntervalLiteral, JsonLiteral};
 
 /// The name of a column: one part, or several for a field inside structs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -237,6 +237,15 @@ pub enum Predicate {
         /// How it must begin.
         prefix: String,
     },
+    /// Whether the list or map of a column holds a value: `array_has(column, value)`.
+    Contains {
+        /// The list or map.
+        column: ColumnName,
+        /// Which items are tested, and how the test was written.
+        test: ContainsTest,
+        /// What is sought.
+        value: Expression,
+    },
     /// A predicate of Iceberg's logic, which has no null: where the inner one is null, this one is false by Iceberg's
     /// definition (and true if negated), but null in the engines that read the files; so it may be either. As SQL text it is
     /// `(predicate) IS [NOT] TRUE`, which is the definition to the letter: it keeps every row that Iceberg says matches.
@@ -328,6 +337,7 @@ impl fmt::Display for Predicate {
             Self::StartsWith { expression, prefix } => {
                 write!(f, "starts_with({expression}, {})", Literal::Text(prefix.clone()))
             }
+            Self::Contains { column, test, value } => test.write(f, column, value),
             Self::TwoValued { predicate, negated } => write!(f, "({predicate}) IS {}TRUE", not(*negated)),
             Self::Is { predicate, value, negated } => {
                 let value = match value {

@@ -341,6 +341,7 @@ mod tests {
                 id: FieldId(id),
                 path: vec![format!("c{id}")],
                 column_type: Some(column_type.parse().unwrap()),
+                items: Vec::new(),
             })
             .collect();
         let predicate = Predicate::parse_sql(text).unwrap();

@@ -333,6 +333,7 @@ mod tests {
             id: FieldId(id),
             path: vec![name.to_owned()],
             column_type: Some(PrimitiveType::Int32),
+            items: Vec::new(),
         };
         let (columns, options) = ([column(1, "x"), column(2, "y")], BindOptions::default());
         let bound = BoundPredicate::bind(predicate, &columns, &options).unwrap();

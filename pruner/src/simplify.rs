@@ -182,6 +182,7 @@ mod tests {
             id: FieldId(id),
             path: vec![name.to_owned()],
             column_type: Some(column_type.parse().unwrap()),
+            items: Vec::new(),
         };
         let columns = [column(1, "x", "int32"), column(2, "y", "float32"), column(3, "s", "string")];
         let options = BindOptions { nan_order, ..BindOptions::default() };

@@ -33,6 +33,7 @@ impl Case {
             id: FieldId(i32::try_from(index).unwrap() + 1),
             path: vec![column["name"].as_str().unwrap().to_owned()],
             column_type: Some(type_named(column["type"].as_str().unwrap())),
+            items: Vec::new(),
         });
         Self { columns: columns.collect(), json }
     }

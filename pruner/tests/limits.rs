@@ -8,7 +8,12 @@ use prunus_pruner::{BindOptions, BoundPredicate, Column, Predicate, PruningProgr
 use prunus_statistics::{FieldId, PrimitiveType};
 
 fn plan(predicate: &Predicate) -> Verdict {
-    let columns = [Column { id: FieldId(1), path: vec!["a".to_owned()], column_type: Some(PrimitiveType::Int64) }];
+    let columns = [Column {
+        id: FieldId(1),
+        path: vec!["a".to_owned()],
+        column_type: Some(PrimitiveType::Int64),
+        items: Vec::new(),
+    }];
     let bound = BoundPredicate::bind(predicate, &columns, &BindOptions::default()).unwrap();
     PruningProgram::compile(bound).evaluate(&ZoneMaps::new(&UInt64Array::from(vec![10]))).verdict(0)
 }

@@ -89,8 +89,12 @@ impl Known {
 }
 
 fn verdict(filter: &str, known: Known, nan_order: NanOrder) -> Verdict {
-    let columns =
-        [Column { id: FieldId(1), path: vec!["x".to_owned()], column_type: Some(known.column_type.parse().unwrap()) }];
+    let columns = [Column {
+        id: FieldId(1),
+        path: vec!["x".to_owned()],
+        column_type: Some(known.column_type.parse().unwrap()),
+        items: Vec::new(),
+    }];
     let predicate = Predicate::parse_sql(filter).unwrap();
     let options = BindOptions { nan_order, zone: SessionZone::Unknown };
     let bound =

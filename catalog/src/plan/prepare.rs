@@ -60,7 +60,7 @@ fn columns(schema: &Schema) -> Vec<Column> {
             path.push(field.name.clone());
             let column_type =
                 if let Type::Primitive(column_type) = &field.field_type { Some(*column_type) } else { None };
-            columns.push(Column { id: field.id, path: path.clone(), column_type });
+            columns.push(Column { id: field.id, path: path.clone(), column_type, items: Vec::new() });
             if let Type::Struct(fields) = &field.field_type {
                 collect(fields, path, columns);
             }

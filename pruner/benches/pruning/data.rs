@@ -99,6 +99,7 @@ impl Table {
             id: FieldId(id),
             path: vec![column.name.to_owned()],
             column_type: Some(column.column_type.parse().unwrap()),
+            items: Vec::new(),
         };
         (1..).zip(&self.columns).map(column).collect()
     }

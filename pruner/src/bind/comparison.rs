@@ -136,6 +136,10 @@ impl Binder<'_> {
         }
     }
 
+    pub(super) fn equals(&mut self, column: BoundColumn, literal: &Literal) -> BoundNode {
+        self.column_to_literal(column, CompareOp::Eq, literal)
+    }
+
     fn column_to_literal(&mut self, column: BoundColumn, op: CompareOp, literal: &Literal) -> BoundNode {
         let converted = literal.convert(column.column_type, &self.options.zone);
         self.converted(column, op, converted)

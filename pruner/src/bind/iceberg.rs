@@ -137,6 +137,7 @@ mod tests {
             id: FieldId(id),
             path: path.iter().map(|part| (*part).to_owned()).collect(),
             column_type: Some(column_type.parse().unwrap()),
+            items: Vec::new(),
         };
         let columns = [
             column(1, &["x"], "int32"),

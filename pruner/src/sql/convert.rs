@@ -6,7 +6,9 @@ use sqlparser::ast::{
     TimezoneInfo, TypedString, UnaryOperator, Value, ValueWithSpan,
 };
 
-use crate::{ColumnName, Expression, FilterError, FilterLanguage, NamePart, Predicate, TruthValue, Unsupported};
+use crate::{
+    ColumnName, ContainsTest, Expression, FilterError, FilterLanguage, NamePart, Predicate, TruthValue, Unsupported,
+};
 
 use super::value::computed;
 use super::{MAX_FILTER_DEPTH, guard, logic, unnested};
@@ -63,6 +65,10 @@ pub(super) fn predicate(expression: &Expr, depth: usize) -> Result<Predicate, Fi
             Some(test) => Ok(test),
             None => computed_condition(expression, depth),
         },
+        Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } => {
+            let test = contains(right, ContainsTest::EqualsAny, left, depth)?;
+            Ok(test.unwrap_or_else(|| Predicate::Other(unsupported(expression))))
+        }
         Expr::Like { negated, any: false, expr, pattern, escape_char } => {
             like(expression, (*negated, expr, pattern, escape_char.as_ref()), depth)
         }
@@ -119,8 +125,20 @@ fn function_test(function: &Function, depth: usize) -> Result<Option<Predicate>,
             }
             _ => None,
         },
+        (name, [list, sought]) => match ContainsTest::named(name) {
+            Some(test) => contains(list, test, sought, depth)?,
+            None => None,
+        },
         _ => None,
     })
+}
+
+/// A test of what the list or map of a column holds, for a value that is no column's.
+fn contains(list: &Expr, test: ContainsTest, sought: &Expr, depth: usize) -> Result<Option<Predicate>, FilterError> {
+    let Some(column) = column_name(unnested(list)) else { return Ok(None) };
+    let value = value(sought, depth + 1)?;
+    let is_plain = matches!(value, Expression::Literal(_) | Expression::Null);
+    Ok(is_plain.then_some(Predicate::Contains { column, test, value }))
 }
 
 /// The name and the arguments of a call `name(argument, ...)` without any of the clauses that SQL allows in it.

@@ -47,6 +47,10 @@ fn of_predicate(predicate: &Predicate) -> ControlFlow<()> {
         | Predicate::Holds(expression)
         | Predicate::IsNan(expression)
         | Predicate::StartsWith { expression, .. } => of_expression(expression),
+        Predicate::Contains { column, value, .. } => {
+            of_name(column)?;
+            of_expression(value)
+        }
         Predicate::TwoValued { predicate, .. } | Predicate::Is { predicate, .. } | Predicate::Not(predicate) => {
             of_predicate(predicate)
         }

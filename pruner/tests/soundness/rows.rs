@@ -36,7 +36,12 @@ pub(crate) fn schema(choices: &mut Choices) -> Vec<Column> {
             Some(last) if choices.once_in(4) => last.column_type,
             _ => Some(*choices.of(&TYPES)),
         };
-        columns.push(Column { id: FieldId(index + 1), path: vec![format!("c{index}")], column_type });
+        columns.push(Column {
+            id: FieldId(index + 1),
+            path: vec![format!("c{index}")],
+            column_type,
+            items: Vec::new(),
+        });
     }
     columns
 }

@@ -99,9 +99,10 @@ fn columns() -> Vec<Column> {
         id: FieldId(id),
         path: vec![name.to_owned()],
         column_type: Some(column_type.parse().unwrap()),
+        items: Vec::new(),
     };
     let mut columns: Vec<Column> = (1..).zip(COLUMNS).map(column).collect();
-    columns.push(Column { id: FieldId(20), path: vec!["l".to_owned()], column_type: None });
+    columns.push(Column { id: FieldId(20), path: vec!["l".to_owned()], column_type: None, items: Vec::new() });
     columns
 }
 

@@ -163,6 +163,7 @@ impl Engine {
                 Cell::Text(text) => Some(text.starts_with(prefix)),
                 _ => return Err(Fails),
             },
+            Predicate::Contains { .. } => return Err(Fails),
             Predicate::IsNan(expression) => match value(expression)? {
                 Cell::Null => self.nan_of_null,
                 Cell::Float(value, _) => Some(value.is_nan()),
@@ -257,7 +258,7 @@ impl Engine {
                 _ => Cell::Null,
             },
             Expression::Literal(literal) => match self.literal(literal)? {
-                Cell::Integer(..) => Cell::Integer(1, self.literal_bits),
+                Cell::Integer(_, bits) => Cell::Integer(1, bits),
                 Cell::Decimal(_, scale) => Cell::Decimal(1, scale),
                 Cell::Float(_, width) => Cell::Float(1.0, width),
                 other => other,
@@ -321,6 +322,11 @@ impl Engine {
                 (Cell::Decimal(_, a), Cell::Decimal(_, b)) => Cell::Decimal(1, *a.max(b)),
                 (Cell::Decimal(..), _) => a,
                 (_, Cell::Decimal(..)) => b,
+                // A literal is widened to what it meets; literals alone stay what they are.
+                (Cell::Integer(_, 0), Cell::Integer(_, 0)) => a,
+                (Cell::Integer(_, 0), Cell::Integer(_, bits)) | (Cell::Integer(_, bits), Cell::Integer(_, 0)) => {
+                    Cell::Integer(1, (*bits).max(self.literal_bits))
+                }
                 (Cell::Integer(_, a), Cell::Integer(_, b)) => Cell::Integer(1, *a.max(b)),
                 (Cell::Timestamptz(_), _) => a,
                 (_, Cell::Timestamptz(_)) => b,
@@ -342,7 +348,7 @@ impl Engine {
             }
             (Cell::Float(value, _), Cell::Decimal(_, scale)) => as_decimal(*value, *scale)?,
             (Cell::Integer(value, _), Cell::Integer(_, bits)) => {
-                Cell::Integer(*value, if *bits == 0 { 32 } else { *bits })
+                Cell::Integer(*value, if *bits == 0 { self.literal_bits.max(32) } else { *bits })
             }
             (Cell::Date(_), Cell::Timestamp(_)) => Cell::Timestamp(local(&value)?),
             (Cell::Date(_) | Cell::Timestamp(_), Cell::Timestamptz(_)) => Cell::Timestamptz(self.instant(&value)?),

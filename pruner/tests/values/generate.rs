@@ -58,6 +58,7 @@ pub(crate) fn columns() -> Vec<Column> {
         id: FieldId(id),
         path: vec![name.to_owned()],
         column_type: Some(column_type.parse().unwrap()),
+        items: Vec::new(),
     };
     (1..).zip(NAMES.into_iter().zip(types)).map(column).collect()
 }

@@ -17,6 +17,7 @@ fn check(filter: &str, known: &[Known], expected: Verdict) {
         id: FieldId(id),
         path: vec![known.0.to_owned()],
         column_type: Some(known.1.parse().unwrap()),
+        items: Vec::new(),
     };
     let columns: Vec<Column> = (1..).zip(known).map(column).collect();
     let zone = |known: &Known| {

@@ -48,6 +48,7 @@ impl Table {
             id: FieldId(id),
             path: vec![(*name).to_owned()],
             column_type: Some(*column_type),
+            items: Vec::new(),
         };
         let columns: Vec<Column> = (1..).zip(&COLUMNS).map(column).collect();
         let containers: Vec<Vec<Row>> = (0..CONTAINERS).map(|_| container(random)).collect();
