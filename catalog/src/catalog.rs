@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use prunus_manifest::{Store, StoreOptions};
 
+use crate::block_cache::{BlockCache, DEFAULT_BLOCK_CACHE_BYTES};
 use crate::clock::{Clock, SystemClock};
 use crate::storage::Storage;
 use crate::{Result, blocking};
@@ -18,6 +19,7 @@ pub struct Catalog {
     pub(crate) store: Arc<Store>,
     pub(crate) storage: Arc<Storage>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) blocks: BlockCache,
 }
 
 /// What may be set when a catalog is opened.
@@ -25,13 +27,19 @@ pub struct Catalog {
 pub struct CatalogOptions {
     /// How many files a manifest is made of.
     pub manifest_target_files: u32,
+    /// How many bytes of decoded column blocks are kept in memory.
+    pub block_cache_bytes: u64,
     /// Where the time and new identities come from.
     pub clock: Arc<dyn Clock>,
 }
 
 impl Default for CatalogOptions {
     fn default() -> Self {
-        Self { manifest_target_files: StoreOptions::default().manifest_target_files, clock: Arc::new(SystemClock) }
+        Self {
+            manifest_target_files: StoreOptions::default().manifest_target_files,
+            block_cache_bytes: DEFAULT_BLOCK_CACHE_BYTES,
+            clock: Arc::new(SystemClock),
+        }
     }
 }
 
@@ -46,7 +54,12 @@ impl Catalog {
         let store_options =
             StoreOptions { manifest_target_files: options.manifest_target_files, ..StoreOptions::default() };
         let store = blocking::run(move || Ok(Store::open_with(&path, &store_options)?)).await?;
-        Ok(Self { store: Arc::new(store), storage: Arc::new(Storage::from_environment()), clock: options.clock })
+        Ok(Self {
+            store: Arc::new(store),
+            storage: Arc::new(Storage::from_environment()),
+            clock: options.clock,
+            blocks: BlockCache::new(options.block_cache_bytes),
+        })
     }
 
     /// Waits until what is due to be sealed into manifests is sealed. Only measurements and tests need it.

@@ -26,10 +26,12 @@ mod partition;
 mod registration;
 mod commit;
 mod zone_maps;
+mod block_cache;
 mod plan;
 mod snapshots;
 mod files;
 
+pub use block_cache::DEFAULT_BLOCK_CACHE_BYTES;
 pub use catalog::{Catalog, CatalogOptions};
 pub use clock::{Clock, SystemClock};
 pub use commit::{AddedFile, CommitRequest, Committed, MAX_FILES_PER_COMMIT};

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use prunus_manifest::{FileId, ReadTransaction, SchemaId, SnapshotId, TableRow};
 use prunus_pruner::{NanOrder, Verdict};
 
+use crate::block_cache::{BlockCache, BlockReader};
 use crate::catalog::Catalog;
 use crate::files::FileEntry;
 use crate::name::TableIdent;
@@ -162,11 +163,11 @@ impl Catalog {
     /// [`Error::Filter`] or [`Error::Invalid`] with every fault of the request, [`Error::NotFound`], [`Error::Store`].
     pub async fn plan(&self, ident: TableIdent, request: PlanRequest) -> Result<Plan> {
         let started = Instant::now();
-        let store = Arc::clone(&self.store);
+        let (store, blocks) = (Arc::clone(&self.store), self.blocks.clone());
         blocking::run(move || {
             let filter = request.filter.clone().map(ReadFilter::parse).transpose()?;
             let Found { snapshot_id, schema_id, schema, survivors, residuals, mut metrics } =
-                store.read(|tx| find(tx, &ident, &request, filter.as_ref()))?;
+                store.read(|tx| find(tx, &blocks, &ident, &request, filter.as_ref()))?;
             let (page, more) = cut_page(&survivors, request.page);
             let entries_started = Instant::now();
             let of_files: Vec<ResidualIndex> = page.iter().map(|survivor| survivor.residual).collect();
@@ -182,6 +183,7 @@ impl Catalog {
 
 fn find(
     tx: &ReadTransaction<'_>,
+    blocks: &BlockCache,
     ident: &TableIdent,
     request: &PlanRequest,
     filter: Option<&ReadFilter>,
@@ -192,7 +194,8 @@ fn find(
     let schema = crate::tables::load_schema(tx, &table, schema_id)?;
     let program = prepare::compile(&schema, request, filter)?;
     let bind = bind_started.elapsed();
-    let Passed { mut survivors, residuals, mut metrics } = passes::run(tx, &table, snapshot_id, &program)?;
+    let Passed { mut survivors, residuals, mut metrics } =
+        passes::run(tx, &BlockReader::new(blocks, tx), &table, snapshot_id, &program)?;
     survivors.sort_unstable_by_key(|survivor| survivor.file_id);
     metrics.timings.bind = bind;
     Ok(Found { snapshot_id, schema_id, schema, survivors, residuals, metrics })

@@ -1,5 +1,7 @@
 //! The store's column blocks, zones and tail as the pruner's zone maps.
 
+use std::sync::Arc;
+
 use arrow::array::UInt64Array;
 use prunus_manifest::{
     ColumnZones as StoredZones, EntryBlock, ManifestRow, ReadTransaction, SchemaColumn, TableId, TailEntry,
@@ -8,6 +10,7 @@ use prunus_pruner::{ColumnZones, ZoneColumns, ZoneMaps};
 use prunus_statistics::{FieldId, FileStatistics, PrimitiveType, ZoneMap};
 
 use crate::Result;
+use crate::block_cache::BlockReader;
 
 /// A column that a program reads.
 pub(crate) type ProgramColumn = (FieldId, PrimitiveType);
@@ -20,17 +23,17 @@ pub(crate) fn of_manifests(
     columns: &[ProgramColumn],
 ) -> Result<ZoneMaps> {
     let row_counts: UInt64Array = manifests.iter().map(ManifestRow::row_count).collect();
-    build(&row_counts, columns, |column| Ok(tx.load_zones(table_id, manifests, column)?))
+    build(&row_counts, columns, |column| usable(&tx.load_zones(table_id, manifests, column)?).map(Arc::new))
 }
 
 /// The zone maps of the files of one manifest, in the order of its entries.
 pub(crate) fn of_entries(
-    tx: &ReadTransaction<'_>,
+    blocks: &BlockReader<'_>,
     manifest: &ManifestRow,
     entries: &EntryBlock,
     columns: &[ProgramColumn],
 ) -> Result<ZoneMaps> {
-    build(entries.row_counts(), columns, |column| Ok(tx.load_column_block(manifest, column)?))
+    build(entries.row_counts(), columns, |column| blocks.load_column(manifest, column))
 }
 
 /// The zone maps of the files of the tail.
@@ -41,7 +44,7 @@ pub(crate) fn of_tail(tail: &[TailEntry], columns: &[ProgramColumn]) -> Result<Z
             .iter()
             .map(|entry| ZoneMap::of_file(entry.statistics.columns.get(&field_id), column_type, entry.row_count))
             .collect();
-        Ok(StoredZones::from_zone_maps(column_type.physical_type(), &zones))
+        usable(&StoredZones::from_zone_maps(column_type.physical_type(), &zones)).map(Arc::new)
     })
 }
 
@@ -53,26 +56,30 @@ pub(crate) fn of_file(
 ) -> Result<ZoneMaps> {
     build(&UInt64Array::from(vec![row_count]), columns, |SchemaColumn { field_id, column_type }| {
         let zone = ZoneMap::of_file(statistics.columns.get(&field_id), column_type, row_count);
-        Ok(StoredZones::from_zone_maps(column_type.physical_type(), &[zone]))
+        usable(&StoredZones::from_zone_maps(column_type.physical_type(), &[zone])).map(Arc::new)
     })
 }
 
 fn build(
     row_counts: &UInt64Array,
     columns: &[ProgramColumn],
-    load: impl Fn(SchemaColumn) -> Result<StoredZones>,
+    load: impl Fn(SchemaColumn) -> Result<Arc<ColumnZones>>,
 ) -> Result<ZoneMaps> {
     let mut zone_maps = ZoneMaps::new(row_counts);
     for (field_id, column_type) in columns {
-        let stored = load(SchemaColumn { field_id: *field_id, column_type: *column_type })?;
-        let arrays = ZoneColumns {
-            min: stored.min(),
-            max: stored.max(),
-            null_count: stored.null_count(),
-            nan_count: stored.nan_count(),
-            valueless: stored.valueless(),
-        };
-        zone_maps.insert(*field_id, ColumnZones::new(stored.physical_type(), &arrays)?)?;
+        zone_maps.insert(*field_id, load(SchemaColumn { field_id: *field_id, column_type: *column_type })?)?;
     }
     Ok(zone_maps)
+}
+
+/// Stored zones in the form that the pruner works on.
+pub(crate) fn usable(stored: &StoredZones) -> Result<ColumnZones> {
+    let arrays = ZoneColumns {
+        min: stored.min(),
+        max: stored.max(),
+        null_count: stored.null_count(),
+        nan_count: stored.nan_count(),
+        valueless: stored.valueless(),
+    };
+    Ok(ColumnZones::new(stored.physical_type(), &arrays)?)
 }

@@ -38,6 +38,14 @@ impl EntryBlock {
         self.len() == 0
     }
 
+    /// How much memory it takes.
+    pub fn size_bytes(&self) -> usize {
+        self.file_id.get_array_memory_size()
+            + self.row_count.get_array_memory_size()
+            + self.size_bytes.get_array_memory_size()
+            + self.added_snapshot.get_array_memory_size()
+    }
+
     /// The [`FileId`]s; no slot is null.
     pub fn file_ids(&self) -> &Int64Array {
         &self.file_id

@@ -1,6 +1,7 @@
 //! Zone maps of many containers as columns: the pruner's input.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, BooleanArray, PrimitiveArray, UInt64Array};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
@@ -16,7 +17,7 @@ use crate::mask::Mask;
 pub struct ZoneMaps {
     containers: usize,
     with_rows: Mask,
-    columns: BTreeMap<FieldId, ColumnZones>,
+    columns: BTreeMap<FieldId, Arc<ColumnZones>>,
 }
 
 /// The zone maps of one column over the containers, in usable form: what is unknown is "may be".
@@ -97,6 +98,12 @@ impl ColumnZones {
     fn len(&self) -> usize {
         self.may_be_null.len()
     }
+
+    /// About how much memory they take; more, where the arrays that they were made of are parts of larger ones.
+    pub fn size_bytes(&self) -> usize {
+        const MASKS: usize = 5;
+        size_of::<Self>() + MASKS * self.len().div_ceil(8) + self.bounds.size_bytes()
+    }
 }
 
 impl Bounds {
@@ -131,6 +138,17 @@ impl Bounds {
             Self::Int128(sides) => known(sides, index, Value::Integer),
             Self::Float64(sides) => known(sides, index, Value::Float),
             Self::Bytes(sides) => known(sides, index, |bytes| Value::Bytes(bytes.to_vec())),
+        }
+    }
+
+    fn size_bytes(&self) -> usize {
+        match self {
+            Self::Int32(sides) => sides.size_bytes(),
+            Self::Int64(sides) => sides.size_bytes(),
+            Self::UInt64(sides) => sides.size_bytes(),
+            Self::Int128(sides) => sides.size_bytes(),
+            Self::Float64(sides) => sides.size_bytes(),
+            Self::Bytes(sides) => sides.size_bytes(),
         }
     }
 
@@ -172,11 +190,12 @@ impl ZoneMaps {
         Self { containers, with_rows, columns: BTreeMap::new() }
     }
 
-    /// Adds the zone maps of a column.
+    /// Adds the zone maps of a column, which may be shared between many sets.
     ///
     /// # Errors
     /// [`ZoneMapsError::Lengths`] if they are not as many as there are containers.
-    pub fn insert(&mut self, field: FieldId, zones: ColumnZones) -> Result<(), ZoneMapsError> {
+    pub fn insert(&mut self, field: FieldId, zones: impl Into<Arc<ColumnZones>>) -> Result<(), ZoneMapsError> {
+        let zones = zones.into();
         if zones.len() != self.containers {
             return Err(ZoneMapsError::Lengths(self.containers, zones.len()));
         }
@@ -195,7 +214,7 @@ impl ZoneMaps {
     }
 
     pub(crate) fn column(&self, field: FieldId) -> Option<&ColumnZones> {
-        self.columns.get(&field)
+        self.columns.get(&field).map(Arc::as_ref)
     }
 }
 

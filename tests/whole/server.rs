@@ -1,9 +1,8 @@
 //! A server on loopback with a data folder of its own, and a client for it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use prunus_catalog::{Catalog, CatalogOptions, SystemClock};
+use prunus_catalog::{Catalog, CatalogOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -24,7 +23,7 @@ impl Server {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("store")).unwrap();
         std::fs::create_dir(folder.path().join("data")).unwrap();
-        let options = CatalogOptions { manifest_target_files, clock: Arc::new(SystemClock) };
+        let options = CatalogOptions { manifest_target_files, ..CatalogOptions::default() };
         let catalog = Catalog::open(&folder.path().join("store"), options).await.unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());

@@ -11,6 +11,10 @@ pub struct PlanMetrics {
     pub manifests_considered: u64,
     /// Of these, the ones whose zones proved that no file of theirs matches.
     pub manifests_pruned: u64,
+    /// Blocks of entries and of columns that were read from the store for it.
+    pub blocks_read: u64,
+    /// Blocks that earlier plans had read already.
+    pub blocks_cached: u64,
     /// Live files.
     pub files_considered: u64,
     /// Files that were proven to hold no matching row.

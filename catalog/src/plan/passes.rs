@@ -12,6 +12,7 @@ use super::metrics::{PlanMetrics, Sum};
 use super::prepare::Prepared;
 use super::{Pruning, add_elapsed};
 use crate::Result;
+use crate::block_cache::{BlockCounts, BlockReader};
 use crate::zone_maps::{self, ProgramColumn};
 
 /// A file that may match.
@@ -32,6 +33,7 @@ pub(super) struct Passed {
 /// Runs a program over all live files of a snapshot.
 pub(super) fn run(
     tx: &ReadTransaction<'_>,
+    blocks: &BlockReader<'_>,
     table: &TableRow,
     snapshot_id: SnapshotId,
     prepared: &Prepared,
@@ -42,14 +44,18 @@ pub(super) fn run(
     };
     let metrics = PlanMetrics::new(&prepared.program);
     let found = Passed { survivors: Vec::new(), residuals: ResidualTable::default(), metrics };
-    let mut passes = Passes { tx, snapshot_id, prepared, columns, found };
+    let mut passes = Passes { tx, blocks, snapshot_id, prepared, columns, found };
     passes.over_manifests(table)?;
     passes.over_tail(table)?;
+    let BlockCounts { read, cached } = blocks.counts();
+    passes.found.metrics.blocks_read = read;
+    passes.found.metrics.blocks_cached = cached;
     Ok(passes.found)
 }
 
 struct Passes<'a> {
     tx: &'a ReadTransaction<'a>,
+    blocks: &'a BlockReader<'a>,
     snapshot_id: SnapshotId,
     prepared: &'a Prepared,
     columns: Vec<ProgramColumn>,
@@ -105,7 +111,7 @@ impl Passes<'_> {
             let Totals { files, rows, files_of_unknown_rows, bytes } = manifest.live();
             Sum { files, rows, bytes, files_of_unknown_rows }
         } else {
-            let entries = self.tx.load_entry_block(manifest)?;
+            let entries = self.blocks.load_entries(manifest)?;
             let files = Files::of_entries(&entries, self.live_entries(manifest, &entries)?);
             files.sum(files.live.indices())
         };
@@ -121,9 +127,9 @@ impl Passes<'_> {
 
     fn over_manifest(&mut self, manifest: &ManifestRow) -> Result<()> {
         let started = Instant::now();
-        let entries = self.tx.load_entry_block(manifest)?;
+        let entries = self.blocks.load_entries(manifest)?;
         let live = self.live_entries(manifest, &entries)?;
-        let zones = zone_maps::of_entries(self.tx, manifest, &entries, &self.columns)?;
+        let zones = zone_maps::of_entries(self.blocks, manifest, &entries, &self.columns)?;
         self.over_files(&Files::of_entries(&entries, live), &zones);
         add_elapsed(&mut self.found.metrics.timings.files, started);
         Ok(())

@@ -19,6 +19,9 @@ pub(crate) trait Values {
 
     fn len(&self) -> usize;
 
+    /// How much memory they take.
+    fn size_bytes(&self) -> usize;
+
     fn get(&self, index: usize) -> Option<<Self::Item as Item>::View<'_>>;
 
     /// Writes the key of each.
@@ -57,6 +60,10 @@ impl<A: Values> Sides<A> {
         let scale = Scale::of([(&min, &min_known), (&max, &max_known)]);
         Self { min: Side::new(min, min_known, &scale), max: Side::new(max, max_known, &scale), scale }
     }
+
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.min.size_bytes() + self.max.size_bytes()
+    }
 }
 
 impl<A: Values> Side<A> {
@@ -68,6 +75,10 @@ impl<A: Values> Side<A> {
         let keys: Vec<Block> = blocks.map(|(keys, known)| compare::block(keys, known)).collect();
         let extremes = compare::extremes(&keys);
         Self { values, known, keys, extremes }
+    }
+
+    fn size_bytes(&self) -> usize {
+        self.values.size_bytes() + size_of_val(self.keys.as_slice()) + size_of_val(self.extremes.as_slice())
     }
 
     /// The bound of a container; any value where it is not known.
@@ -157,6 +168,10 @@ where
         Array::len(self)
     }
 
+    fn size_bytes(&self) -> usize {
+        self.get_array_memory_size()
+    }
+
     fn get(&self, index: usize) -> Option<P::Native> {
         self.values().get(index).copied()
     }
@@ -171,6 +186,10 @@ impl Values for BinaryArray {
 
     fn len(&self) -> usize {
         Array::len(self)
+    }
+
+    fn size_bytes(&self) -> usize {
+        self.get_array_memory_size()
     }
 
     fn get(&self, index: usize) -> Option<&[u8]> {
