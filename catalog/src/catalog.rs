@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use prunus_manifest::{Store, StoreOptions};
 
-use crate::block_cache::{BlockCache, DEFAULT_BLOCK_CACHE_BYTES};
 use crate::clock::{Clock, SystemClock};
+use crate::plan_cache::{DEFAULT_PLAN_CACHE_BYTES, PlanCache};
 use crate::storage::Storage;
 use crate::{Result, blocking};
 
@@ -19,7 +19,7 @@ pub struct Catalog {
     pub(crate) store: Arc<Store>,
     pub(crate) storage: Arc<Storage>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) blocks: BlockCache,
+    pub(crate) plan_cache: PlanCache,
 }
 
 /// What may be set when a catalog is opened.
@@ -27,8 +27,8 @@ pub struct Catalog {
 pub struct CatalogOptions {
     /// How many files a manifest is made of.
     pub manifest_target_files: u32,
-    /// How many bytes of decoded column blocks are kept in memory.
-    pub block_cache_bytes: u64,
+    /// How many bytes of what plans have read are kept in memory.
+    pub plan_cache_bytes: u64,
     /// Where the time and new identities come from.
     pub clock: Arc<dyn Clock>,
 }
@@ -37,7 +37,7 @@ impl Default for CatalogOptions {
     fn default() -> Self {
         Self {
             manifest_target_files: StoreOptions::default().manifest_target_files,
-            block_cache_bytes: DEFAULT_BLOCK_CACHE_BYTES,
+            plan_cache_bytes: DEFAULT_PLAN_CACHE_BYTES,
             clock: Arc::new(SystemClock),
         }
     }
@@ -58,7 +58,7 @@ impl Catalog {
             store: Arc::new(store),
             storage: Arc::new(Storage::from_environment()),
             clock: options.clock,
-            blocks: BlockCache::new(options.block_cache_bytes),
+            plan_cache: PlanCache::new(options.plan_cache_bytes),
         })
     }
 

@@ -26,12 +26,11 @@ mod partition;
 mod registration;
 mod commit;
 mod zone_maps;
-mod block_cache;
+mod plan_cache;
 mod plan;
 mod snapshots;
 mod files;
 
-pub use block_cache::DEFAULT_BLOCK_CACHE_BYTES;
 pub use catalog::{Catalog, CatalogOptions};
 pub use clock::{Clock, SystemClock};
 pub use commit::{AddedFile, CommitRequest, Committed, MAX_FILES_PER_COMMIT};
@@ -46,6 +45,7 @@ pub use plan::{
     ConjunctMetrics, Explained, ExplainedConjunct, Filter, Plan, PlanMetrics, PlanPage, PlanRequest, PlanTimings,
     PlannedFile, Pruning, SnapshotRef,
 };
+pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
     Conflict, ConflictReason, DataFileRow, FileId, ManifestId, Operation, SchemaId, SnapshotId, Totals,
 };

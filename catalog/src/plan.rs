@@ -17,11 +17,11 @@ use std::time::{Duration, Instant};
 use prunus_manifest::{FileId, ReadTransaction, SchemaId, SnapshotId, TableRow};
 use prunus_pruner::{NanOrder, Verdict};
 
-use crate::block_cache::{BlockCache, BlockReader};
 use crate::catalog::Catalog;
 use crate::files::FileEntry;
 use crate::name::TableIdent;
 use crate::page::PageSize;
+use crate::plan_cache::{PlanCache, PlanReader};
 use crate::schema::{LeafColumn, Schema};
 use crate::{Error, Result, blocking};
 
@@ -163,11 +163,11 @@ impl Catalog {
     /// [`Error::Filter`] or [`Error::Invalid`] with every fault of the request, [`Error::NotFound`], [`Error::Store`].
     pub async fn plan(&self, ident: TableIdent, request: PlanRequest) -> Result<Plan> {
         let started = Instant::now();
-        let (store, blocks) = (Arc::clone(&self.store), self.blocks.clone());
+        let (store, cache) = (Arc::clone(&self.store), self.plan_cache.clone());
         blocking::run(move || {
             let filter = request.filter.clone().map(ReadFilter::parse).transpose()?;
             let Found { snapshot_id, schema_id, schema, survivors, residuals, mut metrics } =
-                store.read(|tx| find(tx, &blocks, &ident, &request, filter.as_ref()))?;
+                store.read(|tx| find(tx, &cache, &ident, &request, filter.as_ref()))?;
             let (page, more) = cut_page(&survivors, request.page);
             let entries_started = Instant::now();
             let of_files: Vec<ResidualIndex> = page.iter().map(|survivor| survivor.residual).collect();
@@ -183,7 +183,7 @@ impl Catalog {
 
 fn find(
     tx: &ReadTransaction<'_>,
-    blocks: &BlockCache,
+    cache: &PlanCache,
     ident: &TableIdent,
     request: &PlanRequest,
     filter: Option<&ReadFilter>,
@@ -195,7 +195,7 @@ fn find(
     let program = prepare::compile(&schema, request, filter)?;
     let bind = bind_started.elapsed();
     let Passed { mut survivors, residuals, mut metrics } =
-        passes::run(tx, &BlockReader::new(blocks, tx), &table, snapshot_id, &program)?;
+        passes::run(&PlanReader::new(cache, tx, &table), &table, snapshot_id, &program)?;
     survivors.sort_unstable_by_key(|survivor| survivor.file_id);
     metrics.timings.bind = bind;
     Ok(Found { snapshot_id, schema_id, schema, survivors, residuals, metrics })

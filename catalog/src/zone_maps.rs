@@ -3,49 +3,51 @@
 use std::sync::Arc;
 
 use arrow::array::UInt64Array;
-use prunus_manifest::{
-    ColumnZones as StoredZones, EntryBlock, ManifestRow, ReadTransaction, SchemaColumn, TableId, TailEntry,
-};
+use prunus_manifest::{ColumnZones as StoredZones, EntryBlock, ManifestRow, SchemaColumn, TailEntry};
 use prunus_pruner::{ColumnZones, ZoneColumns, ZoneMaps};
 use prunus_statistics::{FieldId, FileStatistics, PrimitiveType, ZoneMap};
 
 use crate::Result;
-use crate::block_cache::BlockReader;
+use crate::plan_cache::PlanReader;
 
 /// A column that a program reads.
 pub(crate) type ProgramColumn = (FieldId, PrimitiveType);
 
-/// The zone maps of whole manifests, in the order of `manifests`.
+/// The zone maps of whole manifests of a table, in the order of `manifests`.
 pub(crate) fn of_manifests(
-    tx: &ReadTransaction<'_>,
-    table_id: TableId,
+    reader: &PlanReader<'_>,
     manifests: &[ManifestRow],
     columns: &[ProgramColumn],
 ) -> Result<ZoneMaps> {
     let row_counts: UInt64Array = manifests.iter().map(ManifestRow::row_count).collect();
-    build(&row_counts, columns, |column| usable(&tx.load_zones(table_id, manifests, column)?).map(Arc::new))
+    build(&row_counts, columns, |column| reader.load_zones(manifests, column))
 }
 
 /// The zone maps of the files of one manifest, in the order of its entries.
 pub(crate) fn of_entries(
-    blocks: &BlockReader<'_>,
+    reader: &PlanReader<'_>,
     manifest: &ManifestRow,
     entries: &EntryBlock,
     columns: &[ProgramColumn],
 ) -> Result<ZoneMaps> {
-    build(entries.row_counts(), columns, |column| blocks.load_column(manifest, column))
+    build(entries.row_counts(), columns, |column| reader.load_column(manifest, column))
 }
 
 /// The zone maps of the files of the tail.
-pub(crate) fn of_tail(tail: &[TailEntry], columns: &[ProgramColumn]) -> Result<ZoneMaps> {
+pub(crate) fn of_tail(reader: &PlanReader<'_>, tail: &[TailEntry], columns: &[ProgramColumn]) -> Result<ZoneMaps> {
     let row_counts: UInt64Array = tail.iter().map(|entry| entry.row_count).collect();
-    build(&row_counts, columns, |SchemaColumn { field_id, column_type }| {
-        let zones: Vec<ZoneMap> = tail
-            .iter()
-            .map(|entry| ZoneMap::of_file(entry.statistics.columns.get(&field_id), column_type, entry.row_count))
-            .collect();
-        usable(&StoredZones::from_zone_maps(column_type.physical_type(), &zones)).map(Arc::new)
-    })
+    build(&row_counts, columns, |column| reader.load_tail_column(tail, column))
+}
+
+/// The zone maps of one column over the files of the tail.
+pub(crate) fn of_tail_column(
+    tail: &[TailEntry],
+    SchemaColumn { field_id, column_type }: SchemaColumn,
+) -> Result<ColumnZones> {
+    let zone =
+        |entry: &TailEntry| ZoneMap::of_file(entry.statistics.columns.get(&field_id), column_type, entry.row_count);
+    let zones: Vec<ZoneMap> = tail.iter().map(zone).collect();
+    usable(&StoredZones::from_zone_maps(column_type.physical_type(), &zones))
 }
 
 /// The zone maps of one file.

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use prunus_catalog::{Catalog, CatalogOptions, DEFAULT_BLOCK_CACHE_BYTES};
+use prunus_catalog::{Catalog, CatalogOptions, DEFAULT_PLAN_CACHE_BYTES};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
@@ -30,9 +30,9 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8181")]
     listen: SocketAddr,
 
-    /// How many bytes of column blocks are kept in memory, so that plans need not read them again
-    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_BLOCK_CACHE_BYTES)]
-    block_cache_bytes: u64,
+    /// How many bytes of what plans have read are kept in memory, so that others need not read it again
+    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_PLAN_CACHE_BYTES)]
+    plan_cache_bytes: u64,
 
     /// How the log on standard error is written
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -51,7 +51,7 @@ pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
     start_log(args.log);
     let unusable = |source| CliError::DataFolder { path: args.data_dir.display().to_string(), source };
     std::fs::create_dir_all(&args.data_dir).map_err(unusable)?;
-    let options = CatalogOptions { block_cache_bytes: args.block_cache_bytes, ..CatalogOptions::default() };
+    let options = CatalogOptions { plan_cache_bytes: args.plan_cache_bytes, ..CatalogOptions::default() };
     let catalog = Catalog::open(&args.data_dir, options).await?;
     let no_port = |source| CliError::Listen { address: args.listen, source };
     let listener = TcpListener::bind(args.listen).await.map_err(no_port)?;

@@ -118,10 +118,10 @@ pub struct PlanMetricsJson {
     pub manifests_considered: u64,
     /// Of these, the ones that were pruned as a whole.
     pub manifests_pruned: u64,
-    /// Blocks of statistics and entries that were read for this plan.
-    pub blocks_read: u64,
-    /// Blocks that it needed, and earlier plans had read already.
-    pub blocks_cached: u64,
+    /// Parts of the table that were read for this plan: the list of manifests, the zones of a column, blocks, the tail.
+    pub parts_read: u64,
+    /// Parts that it needed, and earlier plans had read already.
+    pub parts_cached: u64,
     /// Live files.
     pub files_considered: u64,
     /// Of these, the ones that hold no matching row.
@@ -152,8 +152,8 @@ impl From<&PlanMetrics> for PlanMetricsJson {
         Self {
             manifests_considered: metrics.manifests_considered,
             manifests_pruned: metrics.manifests_pruned,
-            blocks_read: metrics.blocks_read,
-            blocks_cached: metrics.blocks_cached,
+            parts_read: metrics.parts_read,
+            parts_cached: metrics.parts_cached,
             files_considered: metrics.files_considered,
             files_pruned: metrics.files_pruned,
             files_kept: metrics.files_kept,

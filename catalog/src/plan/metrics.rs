@@ -11,10 +11,11 @@ pub struct PlanMetrics {
     pub manifests_considered: u64,
     /// Of these, the ones whose zones proved that no file of theirs matches.
     pub manifests_pruned: u64,
-    /// Blocks of entries and of columns that were read from the store for it.
-    pub blocks_read: u64,
-    /// Blocks that earlier plans had read already.
-    pub blocks_cached: u64,
+    /// Parts of the table that were read from the store for it: the list of manifests, the zones of a column over these, blocks
+    /// of entries and of columns, the tail.
+    pub parts_read: u64,
+    /// Parts that earlier plans had read already.
+    pub parts_cached: u64,
     /// Live files.
     pub files_considered: u64,
     /// Files that were proven to hold no matching row.

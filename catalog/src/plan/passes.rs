@@ -1,10 +1,10 @@
 //! The passes over a table's statistics: manifests by their zones, files by their column blocks, the tail.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use arrow::array::{Array, Int64Array, UInt64Array};
-use prunus_manifest::{EntryBlock, FileId, ManifestRow, ReadTransaction, SnapshotId, TableRow, TailEntry, Totals};
+use prunus_manifest::{EntryBlock, FileId, ManifestRow, SnapshotId, TableRow, TailEntry, Totals};
 use prunus_pruner::{Mask, Obstacles, PruningProgram, Selection, Verdict, ZoneMaps};
 
 use super::filter::{ResidualIndex, ResidualTable};
@@ -12,7 +12,7 @@ use super::metrics::{PlanMetrics, Sum};
 use super::prepare::Prepared;
 use super::{Pruning, add_elapsed};
 use crate::Result;
-use crate::block_cache::{BlockCounts, BlockReader};
+use crate::plan_cache::{PlanReader, ReadCounts, Removals};
 use crate::zone_maps::{self, ProgramColumn};
 
 /// A file that may match.
@@ -32,8 +32,7 @@ pub(super) struct Passed {
 
 /// Runs a program over all live files of a snapshot.
 pub(super) fn run(
-    tx: &ReadTransaction<'_>,
-    blocks: &BlockReader<'_>,
+    reader: &PlanReader<'_>,
     table: &TableRow,
     snapshot_id: SnapshotId,
     prepared: &Prepared,
@@ -44,18 +43,17 @@ pub(super) fn run(
     };
     let metrics = PlanMetrics::new(&prepared.program);
     let found = Passed { survivors: Vec::new(), residuals: ResidualTable::default(), metrics };
-    let mut passes = Passes { tx, blocks, snapshot_id, prepared, columns, found };
+    let mut passes = Passes { reader, snapshot_id, prepared, columns, found };
     passes.over_manifests(table)?;
-    passes.over_tail(table)?;
-    let BlockCounts { read, cached } = blocks.counts();
-    passes.found.metrics.blocks_read = read;
-    passes.found.metrics.blocks_cached = cached;
+    passes.over_tail()?;
+    let ReadCounts { read, cached } = reader.counts();
+    passes.found.metrics.parts_read = read;
+    passes.found.metrics.parts_cached = cached;
     Ok(passes.found)
 }
 
 struct Passes<'a> {
-    tx: &'a ReadTransaction<'a>,
-    blocks: &'a BlockReader<'a>,
+    reader: &'a PlanReader<'a>,
     snapshot_id: SnapshotId,
     prepared: &'a Prepared,
     columns: Vec<ProgramColumn>,
@@ -78,9 +76,12 @@ impl Passes<'_> {
 
     fn over_manifests(&mut self, table: &TableRow) -> Result<()> {
         let started = Instant::now();
-        let mut manifests = self.tx.list_manifests(table.table_id)?;
-        manifests.retain(|manifest| manifest.first_added_snapshot <= self.snapshot_id);
-        let zones = zone_maps::of_manifests(self.tx, table.table_id, &manifests, &self.columns)?;
+        let mut manifests = self.reader.list_manifests()?;
+        let reaches = |manifest: &ManifestRow| manifest.first_added_snapshot <= self.snapshot_id;
+        if !manifests.iter().all(reaches) {
+            manifests = Arc::new(manifests.iter().filter(|manifest| reaches(manifest)).cloned().collect());
+        }
+        let zones = zone_maps::of_manifests(self.reader, &manifests, &self.columns)?;
         let selection = self.select(&zones);
         self.found.metrics.manifests_considered = manifests.len() as u64;
         add_elapsed(&mut self.found.metrics.timings.manifests, started);
@@ -111,7 +112,7 @@ impl Passes<'_> {
             let Totals { files, rows, files_of_unknown_rows, bytes } = manifest.live();
             Sum { files, rows, bytes, files_of_unknown_rows }
         } else {
-            let entries = self.blocks.load_entries(manifest)?;
+            let entries = self.reader.load_entries(manifest)?;
             let files = Files::of_entries(&entries, self.live_entries(manifest, &entries)?);
             files.sum(files.live.indices())
         };
@@ -127,18 +128,18 @@ impl Passes<'_> {
 
     fn over_manifest(&mut self, manifest: &ManifestRow) -> Result<()> {
         let started = Instant::now();
-        let entries = self.blocks.load_entries(manifest)?;
+        let entries = self.reader.load_entries(manifest)?;
         let live = self.live_entries(manifest, &entries)?;
-        let zones = zone_maps::of_entries(self.blocks, manifest, &entries, &self.columns)?;
+        let zones = zone_maps::of_entries(self.reader, manifest, &entries, &self.columns)?;
         self.over_files(&Files::of_entries(&entries, live), &zones);
         add_elapsed(&mut self.found.metrics.timings.files, started);
         Ok(())
     }
 
-    fn over_tail(&mut self, table: &TableRow) -> Result<()> {
+    fn over_tail(&mut self) -> Result<()> {
         let started = Instant::now();
-        let tail = self.tx.list_tail(table.table_id)?;
-        let zones = zone_maps::of_tail(&tail, &self.columns)?;
+        let tail = self.reader.list_tail()?;
+        let zones = zone_maps::of_tail(self.reader, &tail, &self.columns)?;
         let snapshot_id = self.snapshot_id;
         let is_live = |entry: &TailEntry| {
             entry.added_snapshot <= snapshot_id && entry.removed_snapshot.is_none_or(|removed| removed > snapshot_id)
@@ -151,11 +152,10 @@ impl Passes<'_> {
 
     /// Which entries of a manifest are live in the snapshot.
     fn live_entries(&self, manifest: &ManifestRow, entries: &EntryBlock) -> Result<Mask> {
-        let removals: HashMap<i64, SnapshotId> = if manifest.removed.files == 0 {
-            HashMap::new()
+        let removals = if manifest.removed.files == 0 {
+            Arc::<Removals>::default()
         } else {
-            let removals = self.tx.list_removals(manifest.manifest_id)?;
-            removals.into_iter().map(|removal| (removal.file_id.0, removal.removed_snapshot)).collect()
+            self.reader.load_removals(manifest)?
         };
         let (file_ids, added) = (entries.file_ids(), entries.added_snapshots());
         Ok(Mask::from_fn(entries.len(), |index| {

@@ -98,7 +98,7 @@ mod tests {
                 {"file_id": 2, "path": "file:///b.parquet", "size_bytes": 10, "row_count": 5, "verdict": "all", "residual": null},
             ],
             "metrics": {
-                "manifests_considered": 2, "manifests_pruned": 1, "blocks_read": 2, "blocks_cached": 0,
+                "manifests_considered": 2, "manifests_pruned": 1, "parts_read": 2, "parts_cached": 0,
                 "files_considered": 6_000, "files_pruned": 5_997, "files_kept": 3,
                 "files_all": 1, "rows_kept": 1500, "rows_pruned": 3_000_000, "bytes_kept": 40_000, "bytes_pruned": 90_000_000,
                 "files_of_unknown_rows": 1,
