@@ -124,7 +124,8 @@ impl Writer {
             return None;
         }
         let path = name.parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(".");
-        let id = path.strip_prefix('#').and_then(|id| id.parse::<i32>().ok());
+        // Only what an id is read as: `#+0` is a name.
+        let id = path.strip_prefix('#').and_then(|id| id.parse::<i32>().ok()).filter(|id| format!("#{id}") == path);
         match (self.form, id) {
             (IcebergForm::Term, _) => Some(Value::String(path)),
             (IcebergForm::Reference, Some(id)) => Some(json!({"type": "reference", "id": id})),
