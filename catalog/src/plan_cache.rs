@@ -59,7 +59,7 @@ enum Part {
 }
 
 /// The files of a manifest that were removed, with the first snapshot that each is not live in any more.
-pub(crate) type Removals = HashMap<i64, SnapshotId>;
+type Removals = HashMap<i64, SnapshotId>;
 
 /// A plan's way to what is stored, which counts how much of it had to be read.
 pub(crate) struct PlanReader<'a> {

@@ -12,7 +12,7 @@ use super::metrics::{PlanMetrics, Sum};
 use super::prepare::Prepared;
 use super::{Pruning, add_elapsed};
 use crate::Result;
-use crate::plan_cache::{PlanReader, ReadCounts, Removals};
+use crate::plan_cache::{PlanReader, ReadCounts};
 use crate::zone_maps::{self, ProgramColumn};
 
 /// A file that may match.
@@ -152,16 +152,18 @@ impl Passes<'_> {
 
     /// Which entries of a manifest are live in the snapshot.
     fn live_entries(&self, manifest: &ManifestRow, entries: &EntryBlock) -> Result<Mask> {
-        let removals = if manifest.removed.files == 0 {
-            Arc::<Removals>::default()
+        let added = if manifest.last_added_snapshot <= self.snapshot_id {
+            Mask::all(entries.len())
         } else {
-            self.reader.load_removals(manifest)?
+            let added = entries.added_snapshots();
+            Mask::from_fn(entries.len(), |index| added.value(index) <= self.snapshot_id.0)
         };
-        let (file_ids, added) = (entries.file_ids(), entries.added_snapshots());
-        Ok(Mask::from_fn(entries.len(), |index| {
-            added.value(index) <= self.snapshot_id.0
-                && removals.get(&file_ids.value(index)).is_none_or(|removed| *removed > self.snapshot_id)
-        }))
+        if manifest.removed.files == 0 {
+            return Ok(added);
+        }
+        let (removals, file_ids) = (self.reader.load_removals(manifest)?, entries.file_ids());
+        let is_there = |index| removals.get(&file_ids.value(index)).is_none_or(|removed| *removed > self.snapshot_id);
+        Ok(added.and(&Mask::from_fn(entries.len(), is_there)))
     }
 
     fn select(&self, zones: &ZoneMaps) -> Selection {
