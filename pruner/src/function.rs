@@ -198,7 +198,7 @@ impl DateUnit {
         UNITS.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(unit, _)| *unit)
     }
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         UNITS.iter().find(|(unit, _)| *unit == self).map_or("", |(_, name)| name)
     }
 }

@@ -47,7 +47,7 @@ pub use error::FilterError;
 pub use explain::{ColumnFacts, ConjunctExplanation, Explanation, Outcome, Presence};
 pub use function::{CastKind, DatePart, DateUnit, Function};
 pub use iceberg_json::IcebergForm;
-pub use interval_literal::{IntervalLength, IntervalLiteral, IntervalUnit};
+pub use interval_literal::{IntervalLength, IntervalLiteral};
 pub use json_literal::{JsonLiteral, JsonScalar};
 pub use mask::Mask;
 pub use obstacles::Obstacles;

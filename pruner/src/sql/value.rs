@@ -9,7 +9,8 @@ use sqlparser::ast::{
 use super::convert::{plain_call, predicate, value};
 use super::unnested;
 use crate::function::{CAST_UNIT, CastKind, DatePart, DateUnit, Function};
-use crate::{Expression, FilterError, IntervalLiteral, IntervalUnit};
+use crate::interval_literal::unit_named;
+use crate::{Expression, FilterError, IntervalLiteral};
 
 /// The computed expression that this is, if there are rules for its kind.
 pub(super) fn computed(expression: &Expr, depth: usize) -> Result<Option<Expression>, FilterError> {
@@ -73,7 +74,7 @@ fn interval_literal(interval: &Interval) -> Option<IntervalLiteral> {
     };
     let Expr::Value(value) = value.as_ref() else { return None };
     let unit = match leading_field {
-        Some(field) => Some(IntervalUnit::named(&field.to_string())?),
+        Some(field) => Some(unit_named(&field.to_string())?),
         None => None,
     };
     match (&value.value, unit) {

@@ -3,8 +3,7 @@
 use std::cmp::Ordering;
 
 use prunus_pruner::{
-    CastKind, Column, ColumnName, CompareOp, DatePart, DateUnit, Expression, Function, IntervalLiteral, IntervalUnit,
-    Predicate,
+    CastKind, Column, ColumnName, CompareOp, DatePart, DateUnit, Expression, Function, IntervalLiteral, Predicate,
 };
 use prunus_statistics::{
     Bound, ColumnStatistics, Count, FieldId, FileColumn, Literal, LiteralZone, Number, Precision, PrimitiveType,
@@ -431,7 +430,7 @@ fn moment(random: &mut Random, depth: usize) -> Expression {
 
 /// A date or timestamp plus or minus an interval.
 fn moved(random: &mut Random, depth: usize) -> Expression {
-    use IntervalUnit as U;
+    use DateUnit as U;
     let (text, unit) = match random.below(3) {
         0 => (random.of(&["1 hour", "1 month -1 days", "1 day 2 hours", "1 year 1 microsecond"]), None),
         1 => (random.of(&["1", "-1", "11", "12000"]), Some(random.of(&[U::Month, U::Quarter, U::Year]))),
