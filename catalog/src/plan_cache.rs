@@ -26,13 +26,12 @@ pub(crate) struct PlanCache {
     parts: Cache<Key, Part>,
 }
 
-/// A state of a table's manifests and tail. A commit makes a new snapshot, and without one sealing takes files from the tail
-/// and never gives it any.
+/// A state of a table's manifests and tail: a commit makes a new snapshot, whatever else moves files counts as a new layout.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Version {
     table_id: TableId,
     snapshot_id: SnapshotId,
-    tail_files: u64,
+    layout_generation: u64,
     statistics_generation: u64,
 }
 
@@ -131,7 +130,7 @@ impl<'a> PlanReader<'a> {
         let version = Version {
             table_id: table.table_id,
             snapshot_id: table.current_snapshot,
-            tail_files: table.tail_files,
+            layout_generation: table.layout_generation,
             statistics_generation: table.statistics_generation,
         };
         Self { cache, tx, version, counts: Cell::default() }

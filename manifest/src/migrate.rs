@@ -10,7 +10,8 @@ use crate::{Error, Result};
 const APPLICATION_ID: i64 = 0x5072_756e;
 
 /// Numbered from 1, append-only. A database's `user_version` is how many of them it has.
-const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/0001_store.sql")];
+const MIGRATIONS: [&str; 2] =
+    [include_str!("../../migrations/0001_store.sql"), include_str!("../../migrations/0002_history.sql")];
 
 const COUNT_OBJECTS: &str = "SELECT count(*) FROM sqlite_schema";
 

@@ -19,7 +19,7 @@ const LIST_FULL_TAILS: &str = "
 
 const SHORTEN_TAIL: &str = "
     UPDATE lake_table
-    SET tail_files = tail_files - ?2
+    SET tail_files = tail_files - ?2, layout_generation = layout_generation + 1
     WHERE table_id = ?1";
 
 const INSERT_MANIFEST: &str = "

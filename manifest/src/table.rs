@@ -35,6 +35,8 @@ pub struct TableRow {
     pub statistics_generation: u64,
     /// How many of its entries are in no manifest yet, removed ones counted.
     pub tail_files: u64,
+    /// Counts the changes of which manifests there are and which files are in the tail, other than by commits.
+    pub layout_generation: u64,
     /// The columns by whose lower bound sealed entries are ordered; none: in the order of arrival.
     pub cluster_by: Vec<FieldId>,
     /// What its owner set.
@@ -73,19 +75,22 @@ const FIRST_SCHEMA: SchemaId = SchemaId(1);
 
 const SELECT_TABLE: &str = "
     SELECT t.table_id, t.namespace_id, n.name, t.name, t.uuid, t.location, t.current_snapshot, t.schema_id,
-        t.last_field_id, t.statistics_generation, t.tail_files, t.cluster_by, t.properties, t.created_at_ms
+        t.last_field_id, t.statistics_generation, t.tail_files, t.layout_generation, t.cluster_by, t.properties,
+        t.created_at_ms
     FROM lake_table t JOIN namespace n ON n.namespace_id = t.namespace_id
     WHERE n.name = ?1 AND t.name = ?2";
 
 const SELECT_TABLE_BY_ID: &str = "
     SELECT t.table_id, t.namespace_id, n.name, t.name, t.uuid, t.location, t.current_snapshot, t.schema_id,
-        t.last_field_id, t.statistics_generation, t.tail_files, t.cluster_by, t.properties, t.created_at_ms
+        t.last_field_id, t.statistics_generation, t.tail_files, t.layout_generation, t.cluster_by, t.properties,
+        t.created_at_ms
     FROM lake_table t JOIN namespace n ON n.namespace_id = t.namespace_id
     WHERE t.table_id = ?1";
 
 const LIST_TABLES: &str = "
     SELECT t.table_id, t.namespace_id, n.name, t.name, t.uuid, t.location, t.current_snapshot, t.schema_id,
-        t.last_field_id, t.statistics_generation, t.tail_files, t.cluster_by, t.properties, t.created_at_ms
+        t.last_field_id, t.statistics_generation, t.tail_files, t.layout_generation, t.cluster_by, t.properties,
+        t.created_at_ms
     FROM lake_table t JOIN namespace n ON n.namespace_id = t.namespace_id
     WHERE t.namespace_id = ?1 AND t.name > ?2
     ORDER BY t.name
@@ -175,8 +180,8 @@ impl WriteTransaction<'_> {
 
 fn table_row(row: &Row<'_>) -> Result<TableRow> {
     let table_id: TableId = row.get(0)?;
-    let cluster_by: String = row.get(11)?;
-    let properties: String = row.get(12)?;
+    let cluster_by: String = row.get(12)?;
+    let properties: String = row.get(13)?;
     Ok(TableRow {
         table_id,
         namespace_id: row.get(1)?,
@@ -189,8 +194,9 @@ fn table_row(row: &Row<'_>) -> Result<TableRow> {
         last_field_id: FieldId(row.get(8)?),
         statistics_generation: row.get::<_, Unsigned>(9)?.0,
         tail_files: row.get::<_, Unsigned>(10)?.0,
+        layout_generation: row.get::<_, Unsigned>(11)?.0,
         cluster_by: json::read(&cluster_by, "cluster_by of a table", table_id.0)?,
         properties: json::read(&properties, "properties of a table", table_id.0)?,
-        created_at_ms: row.get(13)?,
+        created_at_ms: row.get(14)?,
     })
 }
