@@ -188,8 +188,9 @@ mod tests {
             for built in &built.columns {
                 let column_type = built.column.column_type;
                 let zones = column_block::decode(&built.block, column_type.physical_type(), entries.len()).unwrap();
+                let details = column_detail::Details::decode(&built.detail, &zones, column_type).unwrap();
                 for (index, statistics) in read.iter_mut().enumerate() {
-                    let column = column_detail::decode_one(&built.detail, &zones, column_type, index).unwrap();
+                    let column = details.get(index).unwrap();
                     statistics.columns.extend(column.map(|column| (built.column.field_id, column)));
                 }
             }
