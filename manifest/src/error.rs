@@ -65,9 +65,9 @@ pub enum Error {
     /// The transaction that this job shared could not be made durable: nothing of it happened.
     #[error("the transaction was not committed")]
     NotCommitted(#[source] Arc<rusqlite::Error>),
-    /// A tail that is due was not sealed. It stays as it is and plans right, only slower.
-    #[error("the tail of table {table_id} was not sealed")]
-    NotSealed {
+    /// A table that is due was not sealed or grouped anew. It stays as it is and plans right, only slower.
+    #[error("table {table_id} was not maintained")]
+    NotMaintained {
         /// The table.
         table_id: TableId,
         /// Why.

@@ -40,9 +40,14 @@ mod column_block;
 mod column_detail;
 mod column_zones;
 mod entry_block;
+mod forgotten;
 mod inspect;
 mod manifest;
-mod seal;
+
+mod install;
+mod layout;
+mod maintenance;
+mod regroup;
 
 #[cfg(test)]
 mod sample;
@@ -53,6 +58,7 @@ pub use data_file::{DataFileRow, Partition};
 pub use entry_block::EntryBlock;
 pub use error::{BlockName, Conflict, ConflictReason, Error, FormatError, Result};
 pub use ids::{FileId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId};
+pub use layout::{Regrouped, TableLayout};
 pub use leaf_set::FileLeaf;
 pub use manifest::{ManifestRow, Removal};
 pub use namespace::NamespaceRow;

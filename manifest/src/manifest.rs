@@ -122,13 +122,23 @@ impl ReadTransaction<'_> {
         manifests: &[ManifestRow],
         column: SchemaColumn,
     ) -> Result<ColumnZones> {
-        let zones: BTreeMap<ManifestId, ZoneMap> = self
+        let zones = self.list_zones(table_id, manifests, column)?;
+        Ok(ColumnZones::from_zone_maps(column.column_type.physical_type(), &zones))
+    }
+
+    /// The same one by one.
+    pub(crate) fn list_zones(
+        &self,
+        table_id: TableId,
+        manifests: &[ManifestRow],
+        column: SchemaColumn,
+    ) -> Result<Vec<ZoneMap>> {
+        let mut zones: BTreeMap<ManifestId, ZoneMap> = self
             .query_all(LIST_ZONES, params![table_id, column.field_id.0], |row| zone_row(row, table_id, column))?
             .into_iter()
             .collect();
-        let unknown = ZoneMap::unknown(column.column_type);
-        let in_order = manifests.iter().map(|manifest| zones.get(&manifest.manifest_id).unwrap_or(&unknown));
-        Ok(ColumnZones::from_zone_maps(column.column_type.physical_type(), in_order))
+        let unknown = || ZoneMap::unknown(column.column_type);
+        Ok(manifests.iter().map(|manifest| zones.remove(&manifest.manifest_id).unwrap_or_else(unknown)).collect())
     }
 
     /// The entries of a manifest.

@@ -3,6 +3,8 @@
 use prunus_statistics::FileStatistics;
 use rusqlite::{Row, params};
 
+use crate::builder::Entry;
+use crate::entry_block::EntryIdentity;
 use crate::ids::Unsigned;
 use crate::transaction::ReadTransaction;
 use crate::{Error, FileId, Result, SnapshotId, TableId, checked};
@@ -22,6 +24,13 @@ pub struct TailEntry {
     pub removed_snapshot: Option<SnapshotId>,
     /// What is known of its columns, as it was registered.
     pub statistics: FileStatistics,
+}
+
+impl From<TailEntry> for Entry {
+    fn from(entry: TailEntry) -> Self {
+        let TailEntry { file_id, row_count, size_bytes, added_snapshot, statistics, .. } = entry;
+        Self { identity: EntryIdentity { file_id, row_count, size_bytes, added_snapshot }, statistics }
+    }
 }
 
 const LIST_TAIL: &str = "

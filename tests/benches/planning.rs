@@ -60,7 +60,7 @@ async fn measure(files: usize) {
     let started = Instant::now();
     for first in (0..files).step_by(BATCH) {
         commit(&catalog, &ident, first..files.min(first + BATCH), files).await;
-        catalog.wait_for_sealing().await.unwrap();
+        catalog.wait_for_maintenance().await.unwrap();
     }
     row(files, "commits of 10,000 files each, sealing included, for each file", started.elapsed() / files as u32);
     let sealed_bytes = size_bytes(folder.path());

@@ -67,7 +67,7 @@ fn what_was_acknowledged_outlives_a_kill() {
         }
     }
     let store = open(&path);
-    store.wait_for_sealing().unwrap();
+    store.wait_for_maintenance().unwrap();
     for (index, name) in TABLES.iter().enumerate() {
         check_table(&store, name, known[&index]);
         let table = load_table(&store, name);

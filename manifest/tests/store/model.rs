@@ -127,7 +127,7 @@ proptest! {
             }
         }
         compare(&fixture, &model);
-        fixture.store().wait_for_sealing().unwrap();
+        fixture.store().wait_for_maintenance().unwrap();
         compare(&fixture, &model);
     }
 }
