@@ -1,4 +1,5 @@
-//! The store against a plain model: the live paths of every snapshot, under random commits and reopenings.
+//! The store against a plain model: the live paths of every snapshot, under random commits, reopenings, and changes
+//! of the layout.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,14 +14,16 @@ const PATHS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
 #[derive(Clone, Debug)]
 enum Step {
     Commit { add: Vec<usize>, remove: Vec<usize>, is_replace: bool },
-    Reopen,
+    Reopen { target: u32 },
+    Regroup,
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let some = || vec(0..PATHS.len(), 0..4);
     let commit =
         (some(), some(), any::<bool>()).prop_map(|(add, remove, is_replace)| Step::Commit { add, remove, is_replace });
-    vec(prop_oneof![8 => commit, 1 => Just(Step::Reopen)], 1..25)
+    let reopen = (1_u32..6).prop_map(|target| Step::Reopen { target });
+    vec(prop_oneof![8 => commit, 1 => reopen, 1 => Just(Step::Regroup)], 1..25)
 }
 
 /// The live paths of each snapshot, the empty one first.
@@ -123,7 +126,8 @@ proptest! {
         for step in steps {
             match step {
                 Step::Commit { add, remove, is_replace } => apply(&fixture, &mut model, (&add, &remove), is_replace),
-                Step::Reopen => fixture.reopen(),
+                Step::Reopen { target } => fixture.reopen_with_target(target),
+                Step::Regroup => drop(fixture.store().regroup(fixture.table_id()).unwrap()),
             }
         }
         compare(&fixture, &model);
