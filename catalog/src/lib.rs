@@ -14,6 +14,7 @@ mod location;
 mod storage;
 pub mod schema;
 mod schema_json;
+mod table_schema;
 mod column_ref;
 mod hive;
 mod properties;

@@ -14,7 +14,7 @@ mod prepare;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use prunus_manifest::{FileId, ReadTransaction, SchemaId, SnapshotId, TableRow};
+use prunus_manifest::{FileId, ReadTransaction, SchemaId, SnapshotId, SnapshotRow, TableRow, Totals};
 use prunus_pruner::{NanOrder, Verdict};
 
 use crate::catalog::Catalog;
@@ -23,6 +23,7 @@ use crate::name::TableIdent;
 use crate::page::PageSize;
 use crate::plan_cache::{PlanCache, PlanReader};
 use crate::schema::{LeafColumn, Schema};
+use crate::table_schema::TableSchema;
 use crate::{Error, Result, blocking};
 
 use filter::{ReadFilter, ResidualIndex, ResidualTable};
@@ -47,24 +48,41 @@ pub enum SnapshotRef {
     Pinned(SnapshotId, SchemaId),
 }
 
+/// A snapshot that was asked for.
+pub(crate) struct ResolvedSnapshot {
+    pub(crate) snapshot_id: SnapshotId,
+    /// The schema that names bind to.
+    pub(crate) schema_id: SchemaId,
+    /// What is live in it.
+    pub(crate) totals: Totals,
+}
+
 impl SnapshotRef {
-    /// The snapshot, and the schema that names bind to.
-    pub(crate) fn resolve(self, tx: &ReadTransaction<'_>, table: &TableRow) -> Result<(SnapshotId, SchemaId)> {
+    /// Which snapshot it is.
+    pub(crate) fn resolve(self, tx: &ReadTransaction<'_>, table: &TableRow) -> Result<ResolvedSnapshot> {
+        let empty =
+            |schema_id| ResolvedSnapshot { snapshot_id: SnapshotId::EMPTY, schema_id, totals: Totals::default() };
+        let of_row = |row: SnapshotRow| ResolvedSnapshot {
+            snapshot_id: row.snapshot_id,
+            schema_id: row.schema_id,
+            totals: row.totals,
+        };
         match self {
-            Self::Current => Ok((table.current_snapshot, table.schema_id)),
-            Self::Id(SnapshotId::EMPTY) => Ok((SnapshotId::EMPTY, table.schema_id)),
-            Self::Pinned(SnapshotId::EMPTY, schema_id) => Ok((SnapshotId::EMPTY, schema_id)),
+            Self::Current => Ok(ResolvedSnapshot {
+                snapshot_id: table.current_snapshot,
+                schema_id: table.schema_id,
+                totals: table.totals,
+            }),
+            Self::Id(SnapshotId::EMPTY) => Ok(empty(table.schema_id)),
+            Self::Pinned(SnapshotId::EMPTY, schema_id) => Ok(empty(schema_id)),
             Self::Pinned(snapshot_id, schema_id) => {
-                tx.load_snapshot(table.table_id, snapshot_id)?;
-                Ok((snapshot_id, schema_id))
+                let row = tx.load_snapshot(table.table_id, snapshot_id)?;
+                Ok(ResolvedSnapshot { schema_id, ..of_row(row) })
             }
-            Self::Id(snapshot_id) => {
-                let snapshot = tx.load_snapshot(table.table_id, snapshot_id)?;
-                Ok((snapshot_id, snapshot.schema_id))
-            }
+            Self::Id(snapshot_id) => Ok(of_row(tx.load_snapshot(table.table_id, snapshot_id)?)),
             Self::AsOf(time_ms) => match tx.get_snapshot_at(table.table_id, time_ms)? {
-                Some(snapshot) => Ok((snapshot.snapshot_id, snapshot.schema_id)),
-                None if time_ms >= table.created_at_ms => Ok((SnapshotId::EMPTY, table.schema_id)),
+                Some(row) => Ok(of_row(row)),
+                None if time_ms >= table.created_at_ms => Ok(empty(table.schema_id)),
                 None => Err(Error::NotFound { what: "snapshot at", name: time_text(time_ms) }),
             },
         }
@@ -150,7 +168,7 @@ pub struct PlannedFile {
 struct Found {
     snapshot_id: SnapshotId,
     schema_id: SchemaId,
-    schema: Schema,
+    schema: Arc<TableSchema>,
     survivors: Vec<Survivor>,
     residuals: ResidualTable,
     metrics: PlanMetrics,
@@ -172,10 +190,10 @@ impl Catalog {
             let entries_started = Instant::now();
             let of_files: Vec<ResidualIndex> = page.iter().map(|survivor| survivor.residual).collect();
             let residuals = residuals.write(filter.as_ref(), &of_files);
-            let files = store.read(|tx| load_entries(tx, page, residuals, &schema.leaf_columns()))?;
+            let files = store.read(|tx| load_entries(tx, page, residuals, &schema.leaves))?;
             metrics.timings.entries = entries_started.elapsed();
             metrics.timings.total = started.elapsed();
-            Ok(Plan { snapshot_id, schema_id, schema, files, more, metrics })
+            Ok(Plan { snapshot_id, schema_id, schema: schema.schema.clone(), files, more, metrics })
         })
         .await
     }
@@ -190,14 +208,15 @@ fn find(
 ) -> Result<Found> {
     let bind_started = Instant::now();
     let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-    let (snapshot_id, schema_id) = request.snapshot.resolve(tx, &table)?;
-    let schema = crate::tables::load_schema(tx, &table, schema_id)?;
-    let program = prepare::compile(&schema, request, filter)?;
+    let snapshot = request.snapshot.resolve(tx, &table)?;
+    let reader = PlanReader::new(cache, tx, &table);
+    let schema = reader.load_schema(snapshot.schema_id)?;
+    let program = prepare::compile(&schema.columns, request, filter)?;
     let bind = bind_started.elapsed();
-    let Passed { mut survivors, residuals, mut metrics } =
-        passes::run(&PlanReader::new(cache, tx, &table), &table, snapshot_id, &program)?;
+    let Passed { mut survivors, residuals, mut metrics } = passes::run(&reader, &table, &snapshot, &program)?;
     survivors.sort_unstable_by_key(|survivor| survivor.file_id);
     metrics.timings.bind = bind;
+    let ResolvedSnapshot { snapshot_id, schema_id, .. } = snapshot;
     Ok(Found { snapshot_id, schema_id, schema, survivors, residuals, metrics })
 }
 

@@ -179,10 +179,6 @@ pub(crate) fn load_schema(tx: &ReadTransaction<'_>, row: &TableRow, schema_id: S
 
 fn load(tx: &ReadTransaction<'_>, row: TableRow) -> Result<Table> {
     let schema = load_schema(tx, &row, row.schema_id)?;
-    let totals = match tx.get_snapshot(row.table_id, row.current_snapshot)? {
-        Some(snapshot) => snapshot.totals,
-        None => Totals::default(),
-    };
     let leaves = schema.leaf_columns();
     let cluster_by = row
         .cluster_by
@@ -199,7 +195,7 @@ fn load(tx: &ReadTransaction<'_>, row: TableRow) -> Result<Table> {
         schema,
         current_snapshot: row.current_snapshot,
         statistics_generation: row.statistics_generation,
-        totals,
+        totals: row.totals,
         cluster_by,
         properties: row.properties,
         created_at_ms: row.created_at_ms,

@@ -7,7 +7,7 @@ use arrow::datatypes::{DataType, Field, Int64Type, Schema, UInt64Type};
 
 use crate::block;
 use crate::error::FormatError;
-use crate::{FileId, SnapshotId};
+use crate::{FileId, SnapshotId, TailEntry};
 
 /// What the block holds of one entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,11 @@ impl EntryBlock {
             size_bytes: entries.clone().map(|entry| entry.size_bytes).collect::<Vec<_>>().into(),
             added_snapshot: entries.map(|entry| entry.added_snapshot.0).collect::<Vec<_>>().into(),
         }
+    }
+
+    /// The entries of a part of the tail, as a manifest would hold them.
+    pub fn of_tail<'e>(tail: impl IntoIterator<Item = &'e TailEntry>) -> Self {
+        Self::new(&tail.into_iter().map(TailEntry::identity).collect::<Vec<_>>())
     }
 
     /// What was given to [`EntryBlock::new`].

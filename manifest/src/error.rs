@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use prunus_statistics::{CodecError, FieldId, UnknownType};
 
-use crate::{FileId, ManifestId, SchemaId, SnapshotId, TableId};
+use crate::{FileId, ManifestId, SchemaId, SnapshotId, TableId, Totals};
 
 /// The result of the store's own work.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -191,6 +191,18 @@ pub enum Error {
         /// What is wrong with it.
         source: FormatError,
     },
+    /// The manifests and the tail of a table hold other files than a snapshot has: rows are lost or damaged.
+    #[error("table {table_id} holds {found} in snapshot {snapshot_id}, which has {expected}")]
+    Miscounted {
+        /// The table.
+        table_id: TableId,
+        /// The snapshot.
+        snapshot_id: SnapshotId,
+        /// What the snapshot's own row says.
+        expected: Totals,
+        /// What was found.
+        found: Totals,
+    },
     /// Something cannot be put into its stored form; nothing that this crate accepts is known to cause it.
     #[error("a value cannot be put into its stored form")]
     Encode(#[source] FormatError),
@@ -279,6 +291,9 @@ pub enum FormatError {
         /// How many the block has.
         found: usize,
     },
+    /// It is named, and is not there.
+    #[error("the row is missing")]
+    NoSuchRow,
     /// A code that this version does not know.
     #[error("unknown code {0}")]
     UnknownCode(u8),
