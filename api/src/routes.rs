@@ -5,5 +5,6 @@ pub(crate) mod files;
 pub(crate) mod health;
 pub(crate) mod namespaces;
 pub(crate) mod plan;
+pub(crate) mod regroup;
 pub(crate) mod snapshots;
 pub(crate) mod tables;

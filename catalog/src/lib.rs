@@ -31,6 +31,7 @@ mod plan_cache;
 mod plan;
 mod snapshots;
 mod files;
+mod regroup;
 
 pub use catalog::{Catalog, CatalogOptions};
 pub use clock::{Clock, SystemClock};
@@ -48,9 +49,10 @@ pub use plan::{
 };
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
-    Conflict, ConflictReason, DataFileRow, FileId, ManifestId, Operation, SchemaId, SnapshotId, Totals,
+    Conflict, ConflictReason, DataFileRow, FileId, ManifestId, Operation, SchemaId, SnapshotId, TableLayout, Totals,
 };
 pub use prunus_pruner::{FilterError, NanOrder, Obstacles, Outcome, Verdict};
+pub use regroup::{RegroupRequest, Regrouped};
 pub use schema_json::{FieldJson, NestedJson, SchemaJsonError, TypeJson, literal_from_json, value_to_json};
 pub use snapshots::Snapshot;
 pub use storage::{Storage, StorageError, StoredObject};

@@ -131,7 +131,7 @@ impl Layout {
 
     /// Groups manifests anew until nothing is left to do.
     pub(crate) fn regroup_all(&self, table_id: TableId) -> Result<Regrouped> {
-        let before = self.load(table_id)?;
+        let before = self.load(table_id, None)?;
         let mut settled = Settled::default();
         let mut entries_moved = 0;
         // Each step but one that settles manifests makes fewer of them, or fewer that overlap; the limit is for a table that
@@ -142,13 +142,15 @@ impl Layout {
                 Step::NothingToDo => break,
             }
         }
-        Ok(Regrouped { before, after: self.load(table_id)?, entries_moved })
+        Ok(Regrouped { before, after: self.load(table_id, None)?, entries_moved })
     }
 
-    pub(crate) fn load(&self, table_id: TableId) -> Result<TableLayout> {
+    /// How a table is laid out, in the order of its own columns or of others.
+    pub(crate) fn load(&self, table_id: TableId, cluster_by: Option<&[FieldId]>) -> Result<TableLayout> {
         self.readers.read(|tx| {
             let table = tx.load_table_by_id(table_id)?;
-            let survey = Survey::take(tx, &table, self.target_files)?;
+            let order = cluster_by.unwrap_or(&table.cluster_by).first();
+            let survey = Survey::take(tx, table_id, order.copied(), self.target_files)?;
             let overlap = survey.overlap().map(|overlap| overlap as u64);
             Ok(TableLayout { manifests: survey.manifests() as u64, tail_files: table.tail_files, overlap })
         })

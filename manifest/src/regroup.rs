@@ -12,7 +12,7 @@ use prunus_statistics::{FieldId, Value, ZoneMap};
 use crate::manifest::ManifestRow;
 use crate::table::TableRow;
 use crate::transaction::ReadTransaction;
-use crate::{ManifestId, Result};
+use crate::{ManifestId, Result, TableId};
 
 /// How many manifests' worth of entries one group holds at most: they are in memory together, and their rows are touched in one
 /// transaction.
@@ -93,17 +93,21 @@ pub(crate) fn next_group(
     limits: Limits,
     settled: &Settled,
 ) -> Result<Option<Group>> {
-    let survey = Survey::take(tx, table, target_files)?;
+    let survey = Survey::take(tx, table.table_id, table.cluster_by.first().copied(), target_files)?;
     Ok(survey.small_group().or_else(|| survey.overlapping_group(limits, settled)))
 }
 
 impl Survey {
-    pub(crate) fn take(tx: &ReadTransaction<'_>, table: &TableRow, target_files: u64) -> Result<Self> {
-        let manifests = tx.list_manifests(table.table_id)?;
+    /// Looks at a table whose entries are, or are to be, ordered by a column.
+    pub(crate) fn take(
+        tx: &ReadTransaction<'_>,
+        table_id: TableId,
+        ordered_by: Option<FieldId>,
+        target_files: u64,
+    ) -> Result<Self> {
+        let manifests = tx.list_manifests(table_id)?;
         let forgotten: BTreeMap<ManifestId, u64> = tx
-            .query_all(COUNT_FORGOTTEN, [table.table_id], |row| {
-                Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs()))
-            })?
+            .query_all(COUNT_FORGOTTEN, [table_id], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))?
             .into_iter()
             .collect();
         let needed = |manifest: &ManifestRow| {
@@ -111,11 +115,11 @@ impl Survey {
             manifest.totals.files.saturating_sub(forgotten)
         };
         let needed = manifests.iter().map(needed).collect();
-        let columns = tx.list_columns(table.table_id)?;
-        let column = table.cluster_by.first().and_then(|id| columns.iter().find(|column| column.field_id == *id));
+        let columns = tx.list_columns(table_id)?;
+        let column = ordered_by.and_then(|id| columns.iter().find(|column| column.field_id == id));
         let order = match column {
             Some(column) => {
-                let zones = tx.list_zones(table.table_id, &manifests, *column)?;
+                let zones = tx.list_zones(table_id, &manifests, *column)?;
                 Some((column.field_id, ranges(&zones.iter().map(Some).collect::<Vec<_>>())))
             }
             None => None,

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use prunus_statistics::FieldId;
+
 use crate::layout::{self, Layout, Regrouped, TableLayout};
 use crate::lock::StoreLock;
 use crate::maintenance::{Maintenance, Notices};
@@ -140,12 +142,12 @@ impl Store {
         self.layout.regroup_all(table_id)
     }
 
-    /// How well a table is laid out now.
+    /// How well a table is laid out now, were its entries ordered by these columns.
     ///
     /// # Errors
     /// [`Error::TableGone`], [`Error::DamagedBlock`], [`Error::Sqlite`].
-    pub fn load_layout(&self, table_id: TableId) -> Result<TableLayout> {
-        self.layout.load(table_id)
+    pub fn load_layout(&self, table_id: TableId, cluster_by: &[FieldId]) -> Result<TableLayout> {
+        self.layout.load(table_id, Some(cluster_by))
     }
 }
 

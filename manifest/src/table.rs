@@ -107,6 +107,11 @@ const INSERT_TABLE: &str = "
         statistics_generation, tail_files, cluster_by, properties, created_at_ms)
     VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, 0, 0, ?7, ?8, ?9)";
 
+const SET_CLUSTER_BY: &str = "
+    UPDATE lake_table
+    SET cluster_by = ?2
+    WHERE table_id = ?1";
+
 const DELETE_TABLE: &str = "
     DELETE FROM lake_table
     WHERE table_id = ?1";
@@ -171,6 +176,17 @@ impl WriteTransaction<'_> {
         let table_id = TableId(self.insert(INSERT_TABLE, values)?);
         self.insert_schema(table_id, FIRST_SCHEMA, &new.schema, &new.columns)?;
         self.load_table_by_id(table_id)
+    }
+
+    /// Sets the columns by whose lower bounds entries are ordered when they are sealed or grouped anew.
+    ///
+    /// # Errors
+    /// [`Error::TableGone`], [`Error::Sqlite`].
+    pub fn set_cluster_by(&self, table_id: TableId, cluster_by: &[FieldId]) -> Result<()> {
+        match self.execute(SET_CLUSTER_BY, params![table_id, json::write(&cluster_by)?])? {
+            0 => Err(Error::TableGone(table_id)),
+            _ => Ok(()),
+        }
     }
 
     /// Forgets a table with its snapshots and files. The data files themselves are not touched.

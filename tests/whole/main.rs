@@ -14,6 +14,7 @@ mod files;
 mod footers;
 mod partitions;
 mod plans;
+mod regroup;
 mod rows;
 mod server;
 mod snapshots;

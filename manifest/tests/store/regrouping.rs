@@ -18,7 +18,7 @@ fn overlapping(manifests: u8) -> Fixture {
 }
 
 fn layout(fixture: &Fixture) -> TableLayout {
-    fixture.store().load_layout(fixture.table_id()).unwrap()
+    fixture.store().load_layout(fixture.table_id(), &fixture.table.cluster_by).unwrap()
 }
 
 /// The first letters of the files of each manifest, in the order of their ranges.
@@ -60,6 +60,17 @@ fn a_request_leaves_no_overlap_that_need_not_be() {
     // The bounds of a file reach ten letters further.
     assert_eq!(letters(&fixture), ["ab", "cd", "wx", "yz"].map(str::to_owned).into());
     assert_eq!(layout(&fixture), done.after);
+}
+
+#[test]
+fn another_order_is_looked_at_before_it_is_taken() {
+    let fixture = overlapping(2);
+    let by_none = fixture.store().load_layout(fixture.table_id(), &[]).unwrap();
+    assert_eq!((by_none.manifests, by_none.overlap), (2, None));
+    let by_name = [crate::fixture::NAME.field_id];
+    fixture.store().write(move |tx| tx.set_cluster_by(prunus_manifest::TableId(1), &by_name)).unwrap();
+    let table = fixture.store().read(|tx| tx.load_table("sales", "orders")).unwrap();
+    assert_eq!(table.cluster_by, by_name);
 }
 
 #[test]
