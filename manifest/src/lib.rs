@@ -69,4 +69,4 @@ pub use table::{NewTable, TableRow};
 pub use tail::TailEntry;
 pub use totals::Totals;
 pub use transaction::{ReadTransaction, WriteTransaction};
-pub use writer::{MAX_BATCH_JOBS, MAX_QUEUED_JOBS};
+pub use writer::{MAX_BATCH_JOBS, MAX_QUEUED_JOBS, WaitingJob};

@@ -10,7 +10,7 @@ use crate::lock::StoreLock;
 use crate::maintenance::{Maintenance, Notices};
 use crate::readers::Readers;
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use crate::writer::Writer;
+use crate::writer::{WaitingJob, Writer};
 use crate::{Error, Result, TableId, database};
 
 /// How many files a manifest is made of.
@@ -111,6 +111,25 @@ impl Store {
         E: From<Error> + Send + 'static,
     {
         self.writer.write(job)
+    }
+
+    /// The same for callers that must not wait: queues `job` and has `reply` called with its answer, on the writer's thread, which
+    /// it must not hold up. Gives the job back if the queue is full; [`Store::queue`] then waits for a place in it.
+    pub fn submit<T, E>(
+        &self,
+        job: impl FnOnce(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static,
+        reply: impl FnOnce(Result<T, E>) + Send + 'static,
+    ) -> Option<WaitingJob>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        self.writer.submit(job, reply)
+    }
+
+    /// Waits until the queue takes a job that it had no place for.
+    pub fn queue(&self, job: WaitingJob) {
+        self.writer.queue(job);
     }
 
     /// Runs `job` in one read transaction: all that it reads is of one state. Keep it short, and do not read again inside

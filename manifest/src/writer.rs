@@ -5,7 +5,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SendError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
 use rusqlite::Connection;
@@ -25,7 +25,7 @@ const COMMIT: &str = "COMMIT";
 const ROLLBACK: &str = "ROLLBACK";
 const SAVEPOINT: &str = "SAVEPOINT job";
 const RELEASE: &str = "RELEASE job";
-const ROLLBACK_JOB: &str = "ROLLBACK TO job; RELEASE job";
+const ROLLBACK_JOB: &str = "ROLLBACK TO job";
 
 /// Sends a job's answer: its own, or the failure of the whole transaction.
 type Reply = Box<dyn FnOnce(Option<Error>) + Send>;
@@ -65,27 +65,74 @@ impl Writer {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let (job, answer) = job_of(job);
-        self.send(job)?;
+        let (sender, answer) = sync_channel(1);
+        // A caller that has gone away does not want its answer.
+        self.send(job_of(job, move |answer| drop(sender.send(answer))))?;
         answer.recv().unwrap_or_else(|_| Err(Error::Closed.into()))
+    }
+
+    /// Queues a job whose answer goes to `reply`, on the writer's thread; gives it back if the queue is full.
+    pub(crate) fn submit<T, E>(
+        &self,
+        job: impl FnOnce(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static,
+        reply: impl FnOnce(Result<T, E>) + Send + 'static,
+    ) -> Option<WaitingJob>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        let job = job_of(job, reply);
+        let Some(queue) = &self.queue else {
+            refuse(job);
+            return None;
+        };
+        match queue.try_send(job) {
+            Ok(()) => None,
+            Err(TrySendError::Full(job)) => Some(WaitingJob(job)),
+            Err(TrySendError::Disconnected(job)) => {
+                refuse(job);
+                None
+            }
+        }
     }
 
     fn send(&self, job: Job) -> Result<()> {
         let queue = self.queue.as_ref().ok_or(Error::Closed)?;
         queue.send(job).map_err(|_| Error::Closed)
     }
+
+    /// Waits until the queue takes a job.
+    pub(crate) fn queue(&self, WaitingJob(job): WaitingJob) {
+        let refused = match &self.queue {
+            Some(queue) => queue.send(job).err().map(|SendError(job)| job),
+            None => Some(job),
+        };
+        if let Some(job) = refused {
+            refuse(job);
+        }
+    }
 }
 
-/// A job as the thread takes it, and where its answer will come.
+/// A job that found the queue full.
+#[must_use = "a job that is dropped is never run nor answered"]
+pub struct WaitingJob(Job);
+
+/// Answers a job that will not be run.
+fn refuse(job: Job) {
+    let (_, reply) = job(Err(Error::Closed));
+    reply(None);
+}
+
+/// A job as the thread takes it.
 fn job_of<T, E>(
     job: impl FnOnce(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static,
-) -> (Job, Receiver<Result<T, E>>)
+    reply: impl FnOnce(Result<T, E>) + Send + 'static,
+) -> Job
 where
     T: Send + 'static,
     E: From<Error> + Send + 'static,
 {
-    let (sender, receiver) = sync_channel::<Result<T, E>>(1);
-    let job: Job = Box::new(move |transaction| {
+    Box::new(move |transaction| {
         let answer = transaction.map_err(E::from).and_then(|transaction| {
             // Whatever state a panic leaves behind is the savepoint's, and that is rolled back.
             let ran = catch_unwind(AssertUnwindSafe(|| job(transaction)));
@@ -94,13 +141,10 @@ where
         let outcome = if answer.is_ok() { Outcome::Done } else { Outcome::Refused };
         let reply: Reply = Box::new(move |failure| {
             // A refusal falls with the transaction, too: what the job saw may have been a neighbour's work.
-            let answer = failure.map_or(answer, |failure| Err(failure.into()));
-            // A caller that has gone away does not want its answer.
-            drop(sender.send(answer));
+            reply(failure.map_or(answer, |failure| Err(failure.into())));
         });
         (outcome, reply)
-    });
-    (job, receiver)
+    })
 }
 
 impl Drop for Writer {
@@ -135,10 +179,9 @@ impl Thread {
         let mut replies = Vec::with_capacity(jobs.len());
         let transaction = WriteTransaction::new(&self.connection, self.target_files);
         let result = self
-            .connection
-            .execute_batch(BEGIN)
+            .execute(BEGIN)
             .and_then(|()| self.run_jobs(&mut jobs, &mut replies, &transaction))
-            .and_then(|()| self.connection.execute_batch(COMMIT))
+            .and_then(|end| self.execute(end))
             .map_err(Arc::new);
         let full_tails = transaction.into_full_tails();
         let failure = || result.as_ref().err().map(|error| Error::NotCommitted(Arc::clone(error)));
@@ -160,28 +203,41 @@ impl Thread {
         }
     }
 
-    /// Runs each job in its savepoint. Stops with an error where the transaction itself is lost.
+    /// Runs each job in its savepoint, or one that is alone in the transaction itself. Says how that is to end, or stops with
+    /// an error where it is lost.
     fn run_jobs(
         &self,
         jobs: &mut std::vec::IntoIter<Job>,
         replies: &mut Vec<Reply>,
         transaction: &WriteTransaction<'_>,
-    ) -> rusqlite::Result<()> {
+    ) -> rusqlite::Result<&'static str> {
+        if jobs.len() == 1 {
+            let outcomes = jobs.by_ref().map(|job| {
+                let (outcome, reply) = job(Ok(transaction));
+                replies.push(reply);
+                outcome
+            });
+            return Ok(if outcomes.last() == Some(Outcome::Done) { COMMIT } else { ROLLBACK });
+        }
         while jobs.len() > 0 {
             // Made before the job is taken, so that a job without one is still there to be answered.
-            self.connection.execute_batch(SAVEPOINT)?;
+            self.execute(SAVEPOINT)?;
             let Some(job) = jobs.next() else { break };
             let (outcome, reply) = job(Ok(transaction));
             replies.push(reply);
-            let end = match outcome {
-                Outcome::Done => RELEASE,
-                Outcome::Refused => ROLLBACK_JOB,
-            };
             // On a full disk and the like SQLite rolls everything back by itself; then there is no savepoint to end, and
             // the error says so.
-            self.connection.execute_batch(end)?;
+            if outcome == Outcome::Refused {
+                self.execute(ROLLBACK_JOB)?;
+            }
+            self.execute(RELEASE)?;
         }
-        Ok(())
+        Ok(COMMIT)
+    }
+
+    /// Runs a statement that begins or ends something, which is prepared once.
+    fn execute(&self, statement: &'static str) -> rusqlite::Result<()> {
+        self.connection.prepare_cached(statement)?.execute([]).map(drop)
     }
 }
 
@@ -216,12 +272,12 @@ mod tests {
             let writer = Writer::start(connection, 4096, Arc::default()).unwrap();
             let (started, has_started) = channel();
             let (release, released) = channel::<()>();
-            let (holder, _) = job_of(move |_| {
+            let hold = move |_: &WriteTransaction<'_>| {
                 started.send(()).unwrap();
                 released.recv().unwrap();
                 Ok::<_, Error>(())
-            });
-            writer.send(holder).unwrap();
+            };
+            assert!(writer.submit(hold, drop).is_none());
             // From here on the holder's transaction takes no further job.
             has_started.recv().unwrap();
             Self { release, writer, _folder: folder }
@@ -229,8 +285,9 @@ mod tests {
 
         /// Queues a job; `None` if the queue is full.
         fn queue(&self, job: Work) -> Option<Receiver<Result<()>>> {
-            let (job, answer) = job_of(job);
-            self.writer.queue.as_ref().unwrap().try_send(job).ok().map(|()| answer)
+            let (sender, answer) = sync_channel(1);
+            let refused = self.writer.submit(job, move |answer| sender.send(answer).unwrap());
+            refused.is_none().then_some(answer)
         }
 
         /// Lets the writer go on. Says what is durable in the end, by name.
