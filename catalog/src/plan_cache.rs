@@ -10,6 +10,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use arrow::array::UInt64Array;
 use moka::sync::Cache;
 use prunus_manifest::{
     EntryBlock, ManifestId, ManifestRow, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, TableId, TableRow,
@@ -62,6 +63,8 @@ pub(crate) struct Manifests {
     layout_generation: u64,
     snapshot_id: SnapshotId,
     pub(crate) rows: Arc<[ManifestRow]>,
+    /// How many rows each has; null is unknown.
+    pub(crate) row_counts: UInt64Array,
 }
 
 /// The files of a manifest that were removed, with the first snapshot that each is not live in any more.
@@ -150,20 +153,22 @@ impl<'a> PlanReader<'a> {
         let TableRow { table_id, current_snapshot: snapshot_id, layout_generation, .. } = *self.table;
         let key = Key::Manifests(table_id);
         let known = self.get(key, |part| if let Part::Manifests(manifests) = part { Some(manifests) } else { None });
-        let rows = match &known {
+        let (rows, row_counts) = match &known {
             Some(known) if self.has_same_manifests(known)? => {
                 self.count(0, 1);
                 if known.snapshot_id == snapshot_id {
                     return Ok(Arc::clone(known));
                 }
-                Arc::clone(&known.rows)
+                (Arc::clone(&known.rows), known.row_counts.clone())
             }
             _ => {
                 self.count(1, 0);
-                self.tx.list_manifests(table_id)?.into()
+                let rows: Arc<[ManifestRow]> = self.tx.list_manifests(table_id)?.into();
+                let row_counts = rows.iter().map(ManifestRow::row_count).collect();
+                (rows, row_counts)
             }
         };
-        let manifests = Arc::new(Manifests { layout_generation, snapshot_id, rows });
+        let manifests = Arc::new(Manifests { layout_generation, snapshot_id, rows, row_counts });
         // This transaction may be of an older state than the one that others have read.
         if known.is_none_or(|known| !known.is_newer(self.table)) {
             self.cache.parts.insert(key, Part::Manifests(Arc::clone(&manifests)));

@@ -19,8 +19,7 @@ pub(crate) fn of_manifests(
     manifests: &Manifests,
     columns: &[ProgramColumn],
 ) -> Result<ZoneMaps> {
-    let row_counts: UInt64Array = manifests.rows.iter().map(ManifestRow::row_count).collect();
-    build(&row_counts, columns, |column| reader.load_zones(manifests, column))
+    build(&manifests.row_counts, columns, |column| reader.load_zones(manifests, column))
 }
 
 /// The zone maps of the files of one manifest, in the order of its entries.

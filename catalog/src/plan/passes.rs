@@ -86,7 +86,7 @@ impl Passes<'_> {
         let manifests = self.reader.list_manifests()?;
         let zones = zone_maps::of_manifests(self.reader, &manifests, &self.columns)?;
         let selection = self.select(&zones);
-        add_elapsed(&mut self.found.metrics.timings.manifests, started);
+        let mut kept = Vec::new();
         for (index, manifest) in manifests.rows.iter().enumerate() {
             // None of its files is live yet.
             if manifest.first_added_snapshot > self.snapshot_id {
@@ -96,10 +96,11 @@ impl Passes<'_> {
             if selection.verdict(index) == Verdict::None {
                 self.prune_manifest(table, manifest, index, &selection)?;
             } else {
-                self.over_manifest(manifest)?;
+                kept.push(manifest);
             }
         }
-        Ok(())
+        add_elapsed(&mut self.found.metrics.timings.manifests, started);
+        kept.into_iter().try_for_each(|manifest| self.over_manifest(manifest))
     }
 
     /// Counts the files of a manifest that was pruned as a whole. Its row tells what is live of it in the newest snapshot;
@@ -111,7 +112,6 @@ impl Passes<'_> {
         index: usize,
         selection: &Selection,
     ) -> Result<()> {
-        let started = Instant::now();
         self.found.metrics.manifests_pruned += 1;
         // The removals that the row counts are those up to the newest snapshot.
         let counted_in_snapshot = manifest.removed.files == 0 || self.snapshot_id == table.current_snapshot;
@@ -129,7 +129,6 @@ impl Passes<'_> {
             }
         }
         self.found.metrics.count_pruned(sum);
-        add_elapsed(&mut self.found.metrics.timings.manifests, started);
         Ok(())
     }
 

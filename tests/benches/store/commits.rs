@@ -16,15 +16,13 @@ const COMMITS: usize = 100_000;
 /// How many are timed at a time.
 const PART: usize = 1_000;
 const WRITERS: usize = 64;
-/// What the statistics of a file take as they are stored: 10 columns with two bounds and two counts each.
-const STATISTICS_BYTES: usize = 330;
 
 pub(crate) async fn measure() {
     let folder = tempfile::tempdir().unwrap();
     let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
     let ident = create_table(&catalog).await;
-    let mut bare = Bare::create(&folder.path().join("bare.db"), STATISTICS_BYTES);
     one_after_another(&catalog, &ident, 0..100).await;
+    let mut bare = Bare::create(&folder.path().join("bare.db"), &folder.path().join("prunus.db"));
     compare_one_writer(&catalog, &ident, &mut bare, 100).await;
     at_once(&catalog, &ident, 100 + 5 * PART..COMMITS).await;
     compare_one_writer(&catalog, &ident, &mut bare, COMMITS).await;
