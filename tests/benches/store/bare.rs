@@ -42,14 +42,14 @@ impl Bare {
     /// A database whose commits carry statistics as long as those in the tails of a store.
     pub(crate) fn create(path: &Path, store: &Path) -> Self {
         let length = "SELECT CAST(avg(length(statistics)) AS INTEGER) FROM tail_statistics";
-        let length: usize = Connection::open(store).unwrap().query_row(length, [], |row| row.get(0)).unwrap();
+        let length: i64 = Connection::open(store).unwrap().query_row(length, [], |row| row.get(0)).unwrap();
         eprintln!("the statistics of a file take {length} bytes");
         let connection = Connection::open(path).unwrap();
         let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0)).unwrap();
         assert_eq!(mode, "wal");
         connection.pragma_update(None, "synchronous", "FULL").unwrap();
         connection.execute_batch(TABLES).unwrap();
-        Self { connection, next: 1, statistics: vec![0x5a; length] }
+        Self { connection, next: 1, statistics: vec![0x5a; usize::try_from(length).unwrap()] }
     }
 
     /// The rows of so many commits of one file each, in one transaction.
