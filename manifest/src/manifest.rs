@@ -11,7 +11,7 @@ use crate::error::{BlockName, FormatError};
 use crate::ids::Unsigned;
 use crate::schema::SchemaColumn;
 use crate::transaction::ReadTransaction;
-use crate::{Error, FileId, ManifestId, Result, SnapshotId, TableId, Totals, checked, column_block};
+use crate::{Error, ManifestId, Result, SnapshotId, TableId, Totals, checked, column_block};
 
 /// A manifest as it is stored. All but `removed` never changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,15 +56,6 @@ impl ManifestRow {
     }
 }
 
-/// A file of a manifest that is not live any more in the newest snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Removal {
-    /// The file.
-    pub file_id: FileId,
-    /// The first snapshot that it is not live in any more.
-    pub removed_snapshot: SnapshotId,
-}
-
 const LIST_MANIFESTS: &str = "
     SELECT manifest_id, table_id, files, rows, files_of_unknown_rows, bytes, first_added_snapshot, last_added_snapshot,
         removed_files, removed_rows, removed_files_of_unknown_rows, removed_bytes
@@ -96,12 +87,6 @@ const SELECT_COLUMN_BLOCK: &str = "
     SELECT column_type, block
     FROM column_block
     WHERE manifest_id = ?1 AND field_id = ?2";
-
-const LIST_REMOVALS: &str = "
-    SELECT file_id, removed_snapshot
-    FROM data_file INDEXED BY data_file_removed
-    WHERE manifest_id = ?1 AND removed_snapshot IS NOT NULL
-    ORDER BY file_id";
 
 impl ReadTransaction<'_> {
     /// The manifests of a table, ascending by id. This list drives a plan: what it names and has no zone is unknown.
@@ -153,17 +138,6 @@ impl ReadTransaction<'_> {
             return Ok(ColumnZones::unknown(column.column_type, manifest.len()));
         };
         zones.read_as(written_as, column.column_type).map_err(manifest.damaged(BlockName::Column(column.field_id)))
-    }
-
-    /// The files of a manifest that are not live any more in the newest snapshot, ascending by id. In a snapshot before its
-    /// `removed_snapshot` a file still is. [`ManifestRow::removed`] says whether there is any.
-    ///
-    /// # Errors
-    /// [`Error::Sqlite`].
-    pub fn list_removals(&self, manifest_id: ManifestId) -> Result<Vec<Removal>> {
-        self.query_all(LIST_REMOVALS, [manifest_id], |row| {
-            Ok(Removal { file_id: row.get(0)?, removed_snapshot: row.get(1)? })
-        })
     }
 
     pub(crate) fn get_manifest(&self, manifest_id: ManifestId) -> Result<Option<ManifestRow>> {

@@ -8,10 +8,14 @@
 
 mod fixture;
 
+mod changes;
 mod commits;
 mod damage;
+mod expire;
 mod listings;
 mod model;
 mod opening;
+mod rollback;
 mod sealing;
 mod tables;
+mod tags;
