@@ -3,7 +3,7 @@
 //! The way of a plan: resolve the snapshot, bind the filter to its schema, compile it once ([`prepare`]); prune manifests by
 //! their zones, then files by their column blocks, then the tail ([`passes`]); and only then read the entries of the files
 //! that are left, a page of them. All but the last happens in one read transaction; entries are never changed, so the last
-//! may see a later state.
+//! may see a later state. Only if the snapshot was expired in between may they be gone, and then the plan is made anew.
 
 mod explain;
 mod filter;
@@ -14,10 +14,11 @@ mod prepare;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use prunus_manifest::{FileId, ReadTransaction, SchemaId, SnapshotId, TableRow};
+use prunus_manifest::{Error as StoreError, FileId, ReadTransaction, SchemaId, SnapshotId, TableId, TableRow};
 use prunus_pruner::{NanOrder, Verdict};
 
 use crate::catalog::Catalog;
+use crate::clock::time_text;
 use crate::files::FileEntry;
 use crate::name::TableIdent;
 use crate::page::PageSize;
@@ -62,10 +63,14 @@ impl SnapshotRef {
                 let snapshot = tx.load_snapshot(table.table_id, snapshot_id)?;
                 Ok((snapshot_id, snapshot.schema_id))
             }
-            Self::AsOf(time_ms) => match tx.get_snapshot_at(table.table_id, time_ms)? {
-                Some(snapshot) => Ok((snapshot.snapshot_id, snapshot.schema_id)),
-                None if time_ms >= table.created_at_ms => Ok((SnapshotId::EMPTY, table.schema_id)),
-                None => Err(Error::NotFound { what: "snapshot at", name: time_text(time_ms) }),
+            Self::AsOf(time_ms) => match tx.get_snapshot_at(table.table_id, time_ms) {
+                Ok(Some(snapshot)) => Ok((snapshot.snapshot_id, snapshot.schema_id)),
+                // Before the table was made nothing can have expired.
+                Err(StoreError::SnapshotAtExpired { .. }) | Ok(None) if time_ms < table.created_at_ms => {
+                    Err(Error::NotFound { what: "snapshot at", name: time_text(time_ms) })
+                }
+                Ok(None) => Ok((SnapshotId::EMPTY, table.schema_id)),
+                Err(error) => Err(error.into()),
             },
         }
     }
@@ -148,6 +153,7 @@ pub struct PlannedFile {
 
 /// What the read transaction finds: everything but the entries.
 struct Found {
+    table_id: TableId,
     snapshot_id: SnapshotId,
     schema_id: SchemaId,
     schema: Schema,
@@ -157,27 +163,40 @@ struct Found {
 }
 
 impl Catalog {
-    /// Plans a scan.
+    /// Plans a scan. A plan that has a next page holds its snapshot against expiry.
     ///
     /// # Errors
-    /// [`Error::Filter`] or [`Error::Invalid`] with every fault of the request, [`Error::NotFound`], [`Error::Store`].
+    /// [`Error::Filter`] or [`Error::Invalid`] with every fault of the request, [`Error::NotFound`], [`Error::Expired`],
+    /// [`Error::Store`].
     pub async fn plan(&self, ident: TableIdent, request: PlanRequest) -> Result<Plan> {
-        let started = Instant::now();
-        let (store, cache) = (Arc::clone(&self.store), self.plan_cache.clone());
+        let catalog = self.clone();
         blocking::run(move || {
-            let filter = request.filter.clone().map(ReadFilter::parse).transpose()?;
-            let Found { snapshot_id, schema_id, schema, survivors, residuals, mut metrics } =
-                store.read(|tx| find(tx, &cache, &ident, &request, filter.as_ref()))?;
-            let (page, more) = cut_page(&survivors, request.page);
-            let entries_started = Instant::now();
-            let of_files: Vec<ResidualIndex> = page.iter().map(|survivor| survivor.residual).collect();
-            let residuals = residuals.write(filter.as_ref(), &of_files);
-            let files = store.read(|tx| load_entries(tx, page, residuals, &schema.leaf_columns()))?;
-            metrics.timings.entries = entries_started.elapsed();
-            metrics.timings.total = started.elapsed();
-            Ok(Plan { snapshot_id, schema_id, schema, files, more, metrics })
+            let started = Instant::now();
+            match catalog.plan_once(&ident, &request, started) {
+                // The snapshot went before its files were read. Where the newest was asked for, there is a newer one now;
+                // otherwise the answer is what it would have been a moment later.
+                Err(Error::Expired { .. }) => catalog.plan_once(&ident, &request, started),
+                answer => answer,
+            }
         })
         .await
+    }
+
+    fn plan_once(&self, ident: &TableIdent, request: &PlanRequest, started: Instant) -> Result<Plan> {
+        let filter = request.filter.clone().map(ReadFilter::parse).transpose()?;
+        let Found { table_id, snapshot_id, schema_id, schema, survivors, residuals, mut metrics } =
+            self.store.read(|tx| find(tx, &self.plan_cache, ident, request, filter.as_ref()))?;
+        let (page, more) = cut_page(&survivors, request.page);
+        if more {
+            self.leases.take(table_id, snapshot_id, self.clock.now_ms());
+        }
+        let entries_started = Instant::now();
+        let of_files: Vec<ResidualIndex> = page.iter().map(|survivor| survivor.residual).collect();
+        let residuals = residuals.write(filter.as_ref(), &of_files);
+        let files = self.store.read(|tx| load_entries(tx, page, residuals, &schema.leaf_columns()))?;
+        metrics.timings.entries = entries_started.elapsed();
+        metrics.timings.total = started.elapsed();
+        Ok(Plan { snapshot_id, schema_id, schema, files, more, metrics })
     }
 }
 
@@ -198,7 +217,7 @@ fn find(
         passes::run(&PlanReader::new(cache, tx, &table), &table, snapshot_id, &program)?;
     survivors.sort_unstable_by_key(|survivor| survivor.file_id);
     metrics.timings.bind = bind;
-    Ok(Found { snapshot_id, schema_id, schema, survivors, residuals, metrics })
+    Ok(Found { table_id: table.table_id, snapshot_id, schema_id, schema, survivors, residuals, metrics })
 }
 
 /// The survivors that a page asks for, and whether more follow.
@@ -229,11 +248,6 @@ fn load_entries(
         PlannedFile { entry: FileEntry::new(row, leaves), verdict: survivor.verdict, residual }
     });
     Ok(files.collect())
-}
-
-/// A time as people read it.
-fn time_text(time_ms: i64) -> String {
-    jiff::Timestamp::from_millisecond(time_ms).map_or_else(|_| time_ms.to_string(), |time| time.to_string())
 }
 
 /// Since when something runs, added to what it took before.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use futures::{StreamExt, TryStreamExt};
+use futures::{Stream, StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, parse_url_opts};
 
@@ -107,6 +107,30 @@ impl Storage {
             .await?;
         objects.sort_by(|a, b| a.location.cmp(&b.location));
         Ok(objects)
+    }
+
+    /// All objects below a folder or prefix, in the order in which the store names them. What the file system holds under
+    /// names that are no locations is left out.
+    ///
+    /// # Errors
+    /// [`StorageError`], as [`Storage::list`], at once or in the stream.
+    pub(crate) fn stream(
+        &self,
+        folder: &Location,
+    ) -> Result<impl Stream<Item = Result<StoredObject, StorageError>> + Send + use<>, StorageError> {
+        let (store, prefix) = self.open(folder)?;
+        let prefix = Some(prefix).filter(|prefix| !prefix.as_ref().is_empty());
+        let folder = folder.clone();
+        let object = move |meta: object_store::Result<ObjectMeta>| match meta {
+            // Elsewhere the listing would end here, and what follows would be missing.
+            Err(object_store::Error::InvalidPath { .. }) if folder.file_path().is_some() => None,
+            Err(error) => Some(Err(storage_error(error))),
+            Ok(meta) => {
+                let location = folder.with_key(meta.location.as_ref()).map_err(StorageError::from);
+                Some(location.map(|location| stored_object(location, &meta)))
+            }
+        };
+        Ok(store.list(prefix.as_ref()).filter_map(move |meta| std::future::ready(object(meta))))
     }
 
     /// The metadata of a Parquet file: one request for its end, and a second only if its footer is longer than that.

@@ -58,6 +58,7 @@ fn catalog_kind(error: &Error) -> Kind {
     const REFUSED: StatusCode = StatusCode::UNPROCESSABLE_ENTITY;
     match error {
         Error::NotFound { .. } => Kind::new(StatusCode::NOT_FOUND, "not-found", "Not found"),
+        Error::Expired { .. } => Kind::new(StatusCode::GONE, "expired", "Expired"),
         Error::AlreadyExists { .. } => Kind::new(CONFLICT, "already-exists", "Already exists"),
         Error::NamespaceNotEmpty(_) => Kind::new(CONFLICT, "namespace-not-empty", "Namespace not empty"),
         Error::Conflict { .. } => Kind::new(CONFLICT, "conflict", "Conflict"),
@@ -97,6 +98,7 @@ mod tests {
             Problem::StalePageToken,
             Problem::Panicked(text()),
             Problem::Catalog(Error::NotFound { what: "table", name: text() }),
+            Problem::Catalog(Error::Expired { what: text() }),
             Problem::Catalog(Error::AlreadyExists { what: "table", name: text() }),
             Problem::Catalog(Error::NamespaceNotEmpty(text())),
             Problem::Catalog(Error::Conflict { current_snapshot: SnapshotId(1), conflicts: Vec::new() }),
@@ -130,6 +132,7 @@ mod tests {
         StalePageToken: 410 stale-page-token
         Panicked: 500 internal
         NotFound: 404 not-found
+        Expired: 410 expired
         AlreadyExists: 409 already-exists
         NamespaceNotEmpty: 409 namespace-not-empty
         Conflict: 409 conflict

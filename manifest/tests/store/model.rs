@@ -301,7 +301,7 @@ fn compare_changes(fixture: &Fixture, model: &Model, from: SnapshotId) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn every_snapshot_is_what_the_model_says(steps in steps(), target in prop_oneof![3 => 1_u32..6, 1 => Just(100)]) {
