@@ -12,6 +12,9 @@ use url::Url;
 const PATH_ENCODED: &AsciiSet =
     &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>').add(b'?').add(b'`').add(b'{').add(b'}');
 
+/// What Hive encodes in the values of partition folders, beyond that.
+const HIVE_ENCODED: &AsciiSet = &PATH_ENCODED.add(b'\'').add(b'*').add(b':').add(b'[').add(b'\\').add(b']').add(b'^');
+
 /// All but what RFC 3986 reserves for nothing, and the slash.
 const STRICTLY_ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
@@ -186,6 +189,7 @@ impl Location {
             Some(key.to_owned()),
             decoded,
             Some(utf8_percent_encode(key, PATH_ENCODED).to_string()),
+            Some(utf8_percent_encode(key, HIVE_ENCODED).to_string()),
             Some(utf8_percent_encode(key, STRICTLY_ENCODED).to_string()),
             Some(key.nfc().collect()),
             Some(key.nfd().collect()),
@@ -254,6 +258,7 @@ mod tests {
         for (text, other) in [
             ("/data/a b=c.parquet", "file:///data/a%20b=c.parquet"),
             ("/data/a b=c.parquet", "file:///data/a%20b%3Dc.parquet"),
+            ("/data/t=1:2/a.parquet", "file:///data/t=1%3A2/a.parquet"),
             ("/data/100%.parquet", "file:///data/100%25.parquet"),
             ("/data/a%20b.parquet", "file:///data/a b.parquet"),
             ("s3://bucket/\u{e9}", "s3://bucket/e\u{301}"),

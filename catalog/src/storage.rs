@@ -109,8 +109,8 @@ impl Storage {
         Ok(objects)
     }
 
-    /// All objects below a folder or prefix, in the order in which the store names them. What the file system holds under
-    /// names that are no locations is left out.
+    /// All objects below a folder or prefix, in the order in which the store names them. One whose name is no location ends
+    /// the stream: the store does not say what comes after it.
     ///
     /// # Errors
     /// [`StorageError`], as [`Storage::list`], at once or in the stream.
@@ -121,16 +121,10 @@ impl Storage {
         let (store, prefix) = self.open(folder)?;
         let prefix = Some(prefix).filter(|prefix| !prefix.as_ref().is_empty());
         let folder = folder.clone();
-        let object = move |meta: object_store::Result<ObjectMeta>| match meta {
-            // Elsewhere the listing would end here, and what follows would be missing.
-            Err(object_store::Error::InvalidPath { .. }) if folder.file_path().is_some() => None,
-            Err(error) => Some(Err(storage_error(error))),
-            Ok(meta) => {
-                let location = folder.with_key(meta.location.as_ref()).map_err(StorageError::from);
-                Some(location.map(|location| stored_object(location, &meta)))
-            }
-        };
-        Ok(store.list(prefix.as_ref()).filter_map(move |meta| std::future::ready(object(meta))))
+        Ok(store.list(prefix.as_ref()).map(move |meta| {
+            let meta = meta.map_err(storage_error)?;
+            Ok(stored_object(folder.with_key(meta.location.as_ref())?, &meta))
+        }))
     }
 
     /// The metadata of a Parquet file: one request for its end, and a second only if its footer is longer than that.
@@ -235,6 +229,7 @@ fn storage_error(error: object_store::Error) -> StorageError {
         object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. } => {
             StorageError::Denied
         }
+        object_store::Error::InvalidPath { source } => LocationError::Key(source.to_string()).into(),
         other => StorageError::Unavailable(other),
     }
 }

@@ -9,11 +9,18 @@
 )]
 
 mod bad_input;
+mod changes;
+mod clock;
 mod declared;
+mod expire;
 mod files;
 mod footers;
+mod leases;
+mod orphans;
 mod partitions;
 mod plans;
+mod rollback;
 mod rows;
 mod server;
 mod snapshots;
+mod tags;

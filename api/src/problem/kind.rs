@@ -81,6 +81,16 @@ mod tests {
     use super::*;
     use prunus_catalog::{SnapshotId, StorageError};
 
+    /// Its variant, status and name.
+    fn line(problem: &Problem) -> String {
+        let kind = problem.kind();
+        let retryable = if kind.retryable { " retryable" } else { "" };
+        let variant = format!("{problem:?}");
+        let variant = variant.strip_prefix("Catalog(").unwrap_or(&variant);
+        let variant: String = variant.chars().take_while(|character| character.is_alphanumeric()).collect();
+        format!("{variant}: {} {}{retryable}", kind.status.as_u16(), kind.name)
+    }
+
     #[test]
     fn every_problem_has_a_status_and_a_name() {
         let text = || "x".to_owned();
@@ -110,14 +120,6 @@ mod tests {
             Problem::Catalog(Error::StoredSchema),
             Problem::Catalog(Error::Background),
         ];
-        let line = |problem: &Problem| {
-            let kind = problem.kind();
-            let retryable = if kind.retryable { " retryable" } else { "" };
-            let variant = format!("{problem:?}");
-            let variant = variant.strip_prefix("Catalog(").unwrap_or(&variant);
-            let variant: String = variant.chars().take_while(|character| character.is_alphanumeric()).collect();
-            format!("{variant}: {} {}{retryable}", kind.status.as_u16(), kind.name)
-        };
         insta::assert_snapshot!(problems.iter().map(line).collect::<Vec<_>>().join("\n"), @r"
         NoSuchRoute: 404 no-such-route
         MethodNotAllowed: 405 method-not-allowed
