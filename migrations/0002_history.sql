@@ -44,3 +44,6 @@ CREATE INDEX data_file_by_path ON data_file (path_hash, table_id);
 
 CREATE INDEX data_file_tail_removed ON data_file (table_id, removed_snapshot)
     WHERE manifest_id IS NULL AND removed_snapshot IS NOT NULL;
+
+-- Without it every manifest that goes would read the zones of all others.
+CREATE INDEX manifest_zone_by_manifest ON manifest_zone (manifest_id);

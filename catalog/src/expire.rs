@@ -163,3 +163,63 @@ fn check(request: &ExpireRequest) -> Result<NonZeroU32> {
     let fault = || Error::invalid(Fault::at("keep_last", "the newest snapshot cannot go: keep_last is at least 1"));
     NonZeroU32::new(request.keep_last.unwrap_or(1)).ok_or_else(fault)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AddedFile, CatalogOptions, CommitRequest, NewTable, Operation, SchemaSource};
+
+    /// A table of seven snapshots, each of which replaces the one file of the one before.
+    async fn catalog() -> (Catalog, TableIdent, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
+        let ident: TableIdent = "n.t".parse().unwrap();
+        catalog.create_namespace(ident.namespace.clone(), [].into()).await.unwrap();
+        let table = NewTable {
+            ident: ident.clone(),
+            schema: SchemaSource::Fields(Vec::new()),
+            location: Some("/data".to_owned()),
+            cluster_by: None,
+            properties: [("verification".to_owned(), "declared".to_owned())].into(),
+        };
+        catalog.create_table(table).await.unwrap();
+        for snapshot in 1..8 {
+            let commit = CommitRequest {
+                operation: Operation::Overwrite,
+                base_snapshot: None,
+                add: vec![AddedFile { path: snapshot.to_string(), size_bytes: Some(1), ..AddedFile::default() }],
+                remove: (1..snapshot).last().map(|before: i32| before.to_string()).into_iter().collect(),
+                summary: [].into(),
+            };
+            catalog.commit(ident.clone(), commit).await.unwrap();
+        }
+        (catalog, ident, folder)
+    }
+
+    /// Each call up to the one that leaves nothing: how many snapshots and files went, and whether there was more.
+    async fn calls(limits: Limits) -> Vec<(usize, u64, bool)> {
+        let (catalog, ident, _folder) = catalog().await;
+        let mut calls: Vec<(usize, u64, bool)> = Vec::new();
+        while calls.last().is_none_or(|(.., more)| *more) {
+            let request = |run| ExpireRequest { older_than_ms: None, keep_last: Some(1), run };
+            let dry = catalog.expire_within(ident.clone(), request(ExpireRun::Dry), limits).await.unwrap();
+            let real = catalog.expire_within(ident.clone(), request(ExpireRun::Real), limits).await.unwrap();
+            assert_eq!(dry, real);
+            assert_eq!(real.removable.len() as u64, real.forgotten_files);
+            calls.push((real.snapshots.len(), real.forgotten_files, real.more));
+        }
+        calls
+    }
+
+    #[tokio::test]
+    async fn a_call_lets_snapshots_go_up_to_the_limit() {
+        assert_eq!(calls(Limits { snapshots: 6, files: 100, per_step: 4 }).await, [(6, 6, false)]);
+        assert_eq!(calls(Limits { snapshots: 5, files: 100, per_step: 2 }).await, [(5, 5, true), (1, 1, false)]);
+    }
+
+    #[tokio::test]
+    async fn a_call_forgets_files_up_to_the_limit() {
+        assert_eq!(calls(Limits { snapshots: 100, files: 6, per_step: 4 }).await, [(6, 6, false)]);
+        assert_eq!(calls(Limits { snapshots: 100, files: 5, per_step: 2 }).await, [(6, 5, true), (0, 1, false)]);
+    }
+}

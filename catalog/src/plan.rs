@@ -172,12 +172,7 @@ impl Catalog {
         let catalog = self.clone();
         blocking::run(move || {
             let started = Instant::now();
-            match catalog.plan_once(&ident, &request, started) {
-                // The snapshot went before its files were read. Where the newest was asked for, there is a newer one now;
-                // otherwise the answer is what it would have been a moment later.
-                Err(Error::Expired { .. }) => catalog.plan_once(&ident, &request, started),
-                answer => answer,
-            }
+            again_if_expired(|| catalog.plan_once(&ident, &request, started))
         })
         .await
     }
@@ -197,6 +192,15 @@ impl Catalog {
         metrics.timings.entries = entries_started.elapsed();
         metrics.timings.total = started.elapsed();
         Ok(Plan { snapshot_id, schema_id, schema, files, more, metrics })
+    }
+}
+
+/// Plans once more if the snapshot went before its files were read. Where the newest was asked for, there is a newer one
+/// then; otherwise the answer is what it would have been a moment later.
+fn again_if_expired<T>(mut plan: impl FnMut() -> Result<T>) -> Result<T> {
+    match plan() {
+        Err(Error::Expired { .. }) => plan(),
+        answer => answer,
     }
 }
 
@@ -253,4 +257,30 @@ fn load_entries(
 /// Since when something runs, added to what it took before.
 fn add_elapsed(sum: &mut Duration, started: Instant) {
     *sum += started.elapsed();
+}
+
+#[cfg(test)]
+mod tests {
+    use prunus_manifest::FileId;
+
+    use super::*;
+
+    /// How often a plan is tried, and what comes of it, where it fails so many times.
+    fn tried(failures: u32, failure: fn() -> Error) -> (u32, Result<()>) {
+        let mut tries = 0;
+        let answer = again_if_expired(|| {
+            tries += 1;
+            if tries <= failures { Err(failure()) } else { Ok(()) }
+        });
+        (tries, answer)
+    }
+
+    #[test]
+    fn a_plan_whose_files_went_is_made_once_more() {
+        let gone = || Error::from(StoreError::FileNotFound(FileId(1)));
+        assert!(matches!(tried(0, gone), (1, Ok(()))));
+        assert!(matches!(tried(1, gone), (2, Ok(()))));
+        assert!(matches!(tried(2, gone), (2, Err(Error::Expired { .. }))));
+        assert!(matches!(tried(1, || Error::SchemaMoved), (1, Err(Error::SchemaMoved))));
+    }
 }
