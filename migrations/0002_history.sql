@@ -45,5 +45,5 @@ CREATE INDEX data_file_by_path ON data_file (path_hash, table_id);
 CREATE INDEX data_file_tail_removed ON data_file (table_id, removed_snapshot)
     WHERE manifest_id IS NULL AND removed_snapshot IS NOT NULL;
 
--- Without it every manifest that goes would read the zones of all others.
+-- A manifest that goes takes its zones along, which are in another order.
 CREATE INDEX manifest_zone_by_manifest ON manifest_zone (manifest_id);

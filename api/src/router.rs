@@ -13,7 +13,9 @@ use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetReques
 use tower_http::trace::TraceLayer;
 
 use crate::problem::{self, Problem};
-use crate::routes::{changes, commits, expire, files, health, namespaces, orphans, plan, snapshots, tables, tags};
+use crate::routes::{
+    changes, commits, expire, files, health, namespaces, orphans, plan, regroup, snapshots, tables, tags,
+};
 use crate::{accept, idempotency, request_id};
 
 /// The largest body that is read.
@@ -39,6 +41,8 @@ fn routes() -> Router<Catalog> {
         // Scans of a table.
         .route("/v1/namespaces/{namespace}/tables/{table}/plan", post(plan::plan))
         .route("/v1/namespaces/{namespace}/tables/{table}/explain", post(plan::explain))
+        // How a table is laid out.
+        .route("/v1/namespaces/{namespace}/tables/{table}/regroup", post(regroup::regroup))
         // What is registered.
         .route("/v1/namespaces/{namespace}/tables/{table}/snapshots", get(snapshots::list))
         .route("/v1/namespaces/{namespace}/tables/{table}/snapshots/{snapshot_id}", get(snapshots::get))

@@ -69,8 +69,8 @@ impl Catalog {
     ///
     /// # Errors
     /// [`crate::Error::Store`] if sealing failed.
-    pub async fn wait_for_sealing(&self) -> Result<()> {
+    pub async fn wait_for_maintenance(&self) -> Result<()> {
         let store = Arc::clone(&self.store);
-        blocking::run(move || Ok(store.wait_for_sealing()?)).await
+        blocking::run(move || Ok(store.wait_for_maintenance()?)).await
     }
 }

@@ -76,7 +76,7 @@ fn entries(
     changes: &[Change],
     kind: ChangeKind,
 ) -> Result<Vec<FileEntry>> {
-    let (_, schema_id) = SnapshotRef::Id(snapshot_id).resolve(tx, table)?;
+    let schema_id = SnapshotRef::Id(snapshot_id).resolve(tx, table)?.schema_id;
     let leaves = tables::load_schema(tx, table, schema_id)?.leaf_columns();
     let of_kind = changes.iter().filter(|change| change.kind == kind).map(|change| change.file_id);
     let rows = tx.load_data_files(&of_kind.collect::<Vec<_>>())?;

@@ -9,7 +9,7 @@ use crate::catalog::Catalog;
 use crate::location::Location;
 use crate::name::TableIdent;
 use crate::page::PageSize;
-use crate::plan::SnapshotRef;
+use crate::plan::{ResolvedSnapshot, SnapshotRef};
 use crate::schema::LeafColumn;
 use crate::{Error, Fault, Result, column_ref, tables};
 
@@ -60,7 +60,7 @@ impl Catalog {
     ) -> Result<(SnapshotId, Vec<FileEntry>, bool)> {
         let list = move |tx: &ReadTransaction<'_>| {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-            let (snapshot_id, schema_id) = snapshot.resolve(tx, &table)?;
+            let ResolvedSnapshot { snapshot_id, schema_id, .. } = snapshot.resolve(tx, &table)?;
             let leaves = tables::load_schema(tx, &table, schema_id)?.leaf_columns();
             let mut rows = tx.list_live_files(table.table_id, snapshot_id, after, page_size.and_one())?;
             let more = page_size.cut(&mut rows);
@@ -81,7 +81,7 @@ impl Catalog {
     pub async fn load_file(&self, ident: TableIdent, snapshot: SnapshotRef, path: String) -> Result<FileDetail> {
         self.read(move |tx| {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-            let (snapshot_id, schema_id) = snapshot.resolve(tx, &table)?;
+            let ResolvedSnapshot { snapshot_id, schema_id, .. } = snapshot.resolve(tx, &table)?;
             let row = live_file(tx, &table, snapshot_id, path)?;
             let leaves = tables::load_schema(tx, &table, schema_id)?.leaf_columns();
             let statistics = tx.load_file_statistics(row.file_id)?;

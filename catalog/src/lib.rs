@@ -14,6 +14,7 @@ mod location;
 mod storage;
 pub mod schema;
 mod schema_json;
+mod table_schema;
 mod column_ref;
 mod hive;
 mod properties;
@@ -36,6 +37,7 @@ mod rollback;
 mod tags;
 mod expire;
 mod orphans;
+mod regroup;
 
 pub use catalog::{Catalog, CatalogOptions};
 pub use changes::{Changes, ChangesRequest};
@@ -57,9 +59,11 @@ pub use plan::{
 };
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
-    Conflict, ConflictReason, DataFileRow, FileId, ManifestId, Operation, SchemaId, SnapshotId, TagChange, Totals,
+    Conflict, ConflictReason, DataFileRow, FileId, ManifestId, Operation, SchemaId, SnapshotId, TableLayout, TagChange,
+    Totals,
 };
 pub use prunus_pruner::{FilterError, NanOrder, Obstacles, Outcome, Verdict};
+pub use regroup::{RegroupRequest, Regrouped};
 pub use schema_json::{FieldJson, NestedJson, SchemaJsonError, TypeJson, literal_from_json, value_to_json};
 pub use snapshots::Snapshot;
 pub use storage::{Storage, StorageError, StoredObject};

@@ -14,7 +14,9 @@ mod prepare;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use prunus_manifest::{Error as StoreError, FileId, ReadTransaction, SchemaId, SnapshotId, TableId, TableRow};
+use prunus_manifest::{
+    Error as StoreError, FileId, ReadTransaction, SchemaId, SnapshotId, SnapshotRow, TableId, TableRow, Totals,
+};
 use prunus_pruner::{NanOrder, Verdict};
 
 use crate::catalog::Catalog;
@@ -24,6 +26,7 @@ use crate::name::TableIdent;
 use crate::page::PageSize;
 use crate::plan_cache::{PlanCache, PlanReader};
 use crate::schema::{LeafColumn, Schema};
+use crate::table_schema::TableSchema;
 use crate::{Error, Result, blocking};
 
 use filter::{ReadFilter, ResidualIndex, ResidualTable};
@@ -48,28 +51,45 @@ pub enum SnapshotRef {
     Pinned(SnapshotId, SchemaId),
 }
 
+/// A snapshot that was asked for.
+pub(crate) struct ResolvedSnapshot {
+    pub(crate) snapshot_id: SnapshotId,
+    /// The schema that names bind to.
+    pub(crate) schema_id: SchemaId,
+    /// What is live in it.
+    pub(crate) totals: Totals,
+}
+
 impl SnapshotRef {
-    /// The snapshot, and the schema that names bind to.
-    pub(crate) fn resolve(self, tx: &ReadTransaction<'_>, table: &TableRow) -> Result<(SnapshotId, SchemaId)> {
+    /// Which snapshot it is.
+    pub(crate) fn resolve(self, tx: &ReadTransaction<'_>, table: &TableRow) -> Result<ResolvedSnapshot> {
+        let empty =
+            |schema_id| ResolvedSnapshot { snapshot_id: SnapshotId::EMPTY, schema_id, totals: Totals::default() };
+        let of_row = |row: SnapshotRow| ResolvedSnapshot {
+            snapshot_id: row.snapshot_id,
+            schema_id: row.schema_id,
+            totals: row.totals,
+        };
         match self {
-            Self::Current => Ok((table.current_snapshot, table.schema_id)),
-            Self::Id(SnapshotId::EMPTY) => Ok((SnapshotId::EMPTY, table.schema_id)),
-            Self::Pinned(SnapshotId::EMPTY, schema_id) => Ok((SnapshotId::EMPTY, schema_id)),
+            Self::Current => Ok(ResolvedSnapshot {
+                snapshot_id: table.current_snapshot,
+                schema_id: table.schema_id,
+                totals: table.totals,
+            }),
+            Self::Id(SnapshotId::EMPTY) => Ok(empty(table.schema_id)),
+            Self::Pinned(SnapshotId::EMPTY, schema_id) => Ok(empty(schema_id)),
             Self::Pinned(snapshot_id, schema_id) => {
-                tx.load_snapshot(table.table_id, snapshot_id)?;
-                Ok((snapshot_id, schema_id))
+                let row = tx.load_snapshot(table.table_id, snapshot_id)?;
+                Ok(ResolvedSnapshot { schema_id, ..of_row(row) })
             }
-            Self::Id(snapshot_id) => {
-                let snapshot = tx.load_snapshot(table.table_id, snapshot_id)?;
-                Ok((snapshot_id, snapshot.schema_id))
-            }
+            Self::Id(snapshot_id) => Ok(of_row(tx.load_snapshot(table.table_id, snapshot_id)?)),
             Self::AsOf(time_ms) => match tx.get_snapshot_at(table.table_id, time_ms) {
-                Ok(Some(snapshot)) => Ok((snapshot.snapshot_id, snapshot.schema_id)),
+                Ok(Some(row)) => Ok(of_row(row)),
                 // Before the table was made nothing can have expired.
                 Err(StoreError::SnapshotAtExpired { .. }) | Ok(None) if time_ms < table.created_at_ms => {
                     Err(Error::NotFound { what: "snapshot at", name: time_text(time_ms) })
                 }
-                Ok(None) => Ok((SnapshotId::EMPTY, table.schema_id)),
+                Ok(None) => Ok(empty(table.schema_id)),
                 Err(error) => Err(error.into()),
             },
         }
@@ -156,7 +176,7 @@ struct Found {
     table_id: TableId,
     snapshot_id: SnapshotId,
     schema_id: SchemaId,
-    schema: Schema,
+    schema: Arc<TableSchema>,
     survivors: Vec<Survivor>,
     residuals: ResidualTable,
     metrics: PlanMetrics,
@@ -188,10 +208,10 @@ impl Catalog {
         let entries_started = Instant::now();
         let of_files: Vec<ResidualIndex> = page.iter().map(|survivor| survivor.residual).collect();
         let residuals = residuals.write(filter.as_ref(), &of_files);
-        let files = self.store.read(|tx| load_entries(tx, page, residuals, &schema.leaf_columns()))?;
+        let files = self.store.read(|tx| load_entries(tx, page, residuals, &schema.leaves))?;
         metrics.timings.entries = entries_started.elapsed();
         metrics.timings.total = started.elapsed();
-        Ok(Plan { snapshot_id, schema_id, schema, files, more, metrics })
+        Ok(Plan { snapshot_id, schema_id, schema: schema.schema.clone(), files, more, metrics })
     }
 }
 
@@ -213,14 +233,15 @@ fn find(
 ) -> Result<Found> {
     let bind_started = Instant::now();
     let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-    let (snapshot_id, schema_id) = request.snapshot.resolve(tx, &table)?;
-    let schema = crate::tables::load_schema(tx, &table, schema_id)?;
-    let program = prepare::compile(&schema, request, filter)?;
+    let snapshot = request.snapshot.resolve(tx, &table)?;
+    let reader = PlanReader::new(cache, tx, &table);
+    let schema = reader.load_schema(snapshot.schema_id)?;
+    let program = prepare::compile(&schema.columns, request, filter)?;
     let bind = bind_started.elapsed();
-    let Passed { mut survivors, residuals, mut metrics } =
-        passes::run(&PlanReader::new(cache, tx, &table), &table, snapshot_id, &program)?;
+    let Passed { mut survivors, residuals, mut metrics } = passes::run(&reader, &table, &snapshot, &program)?;
     survivors.sort_unstable_by_key(|survivor| survivor.file_id);
     metrics.timings.bind = bind;
+    let ResolvedSnapshot { snapshot_id, schema_id, .. } = snapshot;
     Ok(Found { table_id: table.table_id, snapshot_id, schema_id, schema, survivors, residuals, metrics })
 }
 

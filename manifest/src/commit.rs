@@ -220,18 +220,21 @@ impl WriteTransaction<'_> {
                 *totals = totals.with(file.size_bytes, file.row_count).ok_or(Error::TotalsOverflow(table_id))?;
             }
         }
-        for (manifest_id, removed) in by_manifest {
-            let values = params![
-                manifest_id,
-                Unsigned(removed.files),
-                Unsigned(removed.rows),
-                Unsigned(removed.files_of_unknown_rows),
-                Unsigned(removed.bytes),
-            ];
-            self.execute(COUNT_REMOVALS, values)?;
-        }
-        Ok(())
+        by_manifest.into_iter().try_for_each(|(manifest_id, removed)| count_removals(self, manifest_id, removed))
     }
+}
+
+/// Notes that these of a manifest's files are not live any more.
+pub(crate) fn count_removals(tx: &WriteTransaction<'_>, manifest_id: ManifestId, removed: Totals) -> Result<()> {
+    let values = params![
+        manifest_id,
+        Unsigned(removed.files),
+        Unsigned(removed.rows),
+        Unsigned(removed.files_of_unknown_rows),
+        Unsigned(removed.bytes),
+    ];
+    tx.execute(COUNT_REMOVALS, values)?;
+    Ok(())
 }
 
 impl ReadTransaction<'_> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use prunus_statistics::{CodecError, FieldId, UnknownType};
 
-use crate::{FileId, MAX_FILES_PER_ROLLBACK, MAX_TAGS_PER_TABLE, ManifestId, SchemaId, SnapshotId, TableId};
+use crate::{FileId, MAX_FILES_PER_ROLLBACK, MAX_TAGS_PER_TABLE, ManifestId, SchemaId, SnapshotId, TableId, Totals};
 
 /// The result of the store's own work.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -65,9 +65,9 @@ pub enum Error {
     /// The transaction that this job shared could not be made durable: nothing of it happened.
     #[error("the transaction was not committed")]
     NotCommitted(#[source] Arc<rusqlite::Error>),
-    /// A tail that is due was not sealed. It stays as it is and plans right, only slower.
-    #[error("the tail of table {table_id} was not sealed")]
-    NotSealed {
+    /// A table that is due was not sealed or grouped anew. It stays as it is and plans right, only slower.
+    #[error("table {table_id} was not maintained")]
+    NotMaintained {
         /// The table.
         table_id: TableId,
         /// Why.
@@ -216,6 +216,18 @@ pub enum Error {
         /// What is wrong with it.
         source: FormatError,
     },
+    /// The manifests and the tail of a table hold other files than a snapshot has: rows are lost or damaged.
+    #[error("table {table_id} holds {found} in snapshot {snapshot_id}, which has {expected}")]
+    Miscounted {
+        /// The table.
+        table_id: TableId,
+        /// The snapshot.
+        snapshot_id: SnapshotId,
+        /// What the snapshot's own row says.
+        expected: Totals,
+        /// What was found.
+        found: Totals,
+    },
     /// Something cannot be put into its stored form; nothing that this crate accepts is known to cause it.
     #[error("a value cannot be put into its stored form")]
     Encode(#[source] FormatError),
@@ -304,6 +316,9 @@ pub enum FormatError {
         /// How many the block has.
         found: usize,
     },
+    /// It is named, and is not there.
+    #[error("the row is missing")]
+    NoSuchRow,
     /// A code that this version does not know.
     #[error("unknown code {0}")]
     UnknownCode(u8),

@@ -10,7 +10,7 @@ use rusqlite::{Row, params};
 
 use crate::data_file::path_hash;
 use crate::expire::{Bounded, Gap};
-use crate::removal::Removal;
+use crate::manifest::Removal;
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use crate::{FileId, ManifestId, Result, TableId};
 
@@ -133,6 +133,9 @@ impl WriteTransaction<'_> {
             } else {
                 tail_files += 1;
             }
+        }
+        if !touched.is_empty() {
+            self.note_hollow(table_id);
         }
         let manifests = self.delete_forgotten(touched)?;
         if tail_files > 0 || manifests > 0 {

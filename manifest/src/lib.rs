@@ -42,10 +42,14 @@ mod column_block;
 mod column_detail;
 mod column_zones;
 mod entry_block;
+mod forgotten;
 mod inspect;
 mod manifest;
-mod removal;
-mod seal;
+
+mod install;
+mod layout;
+mod maintenance;
+mod regroup;
 
 mod changes;
 mod expire;
@@ -63,10 +67,10 @@ pub use error::{BlockName, Conflict, ConflictReason, Error, FormatError, Result}
 pub use expire::{Bounded, Expiry, Gap};
 pub use forget::{Forgotten, UnneededFile};
 pub use ids::{FileId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId};
+pub use layout::{Regrouped, TableLayout};
 pub use leaf_set::FileLeaf;
-pub use manifest::ManifestRow;
+pub use manifest::{ManifestRow, Removal};
 pub use namespace::NamespaceRow;
-pub use removal::Removal;
 pub use rollback::{MAX_FILES_PER_ROLLBACK, NewRollback, ROLLED_BACK_TO};
 pub use schema::SchemaColumn;
 pub use snapshot::{Operation, SnapshotRow};
@@ -76,4 +80,4 @@ pub use tag::{MAX_TAGS_PER_TABLE, TagChange, TagRow};
 pub use tail::TailEntry;
 pub use totals::Totals;
 pub use transaction::{ReadTransaction, WriteTransaction};
-pub use writer::{MAX_BATCH_JOBS, MAX_QUEUED_JOBS};
+pub use writer::{MAX_BATCH_JOBS, MAX_QUEUED_JOBS, WaitingJob};

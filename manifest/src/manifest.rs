@@ -11,7 +11,7 @@ use crate::error::{BlockName, FormatError};
 use crate::ids::Unsigned;
 use crate::schema::SchemaColumn;
 use crate::transaction::ReadTransaction;
-use crate::{Error, ManifestId, Result, SnapshotId, TableId, Totals, checked, column_block};
+use crate::{Error, FileId, ManifestId, Result, SnapshotId, TableId, Totals, checked, column_block};
 
 /// A manifest as it is stored. All but `removed` never changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +56,15 @@ impl ManifestRow {
     }
 }
 
+/// A file of a manifest that is not live any more in the newest snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Removal {
+    /// The file.
+    pub file_id: FileId,
+    /// The first snapshot that it is not live in any more.
+    pub removed_snapshot: SnapshotId,
+}
+
 const LIST_MANIFESTS: &str = "
     SELECT manifest_id, table_id, files, rows, files_of_unknown_rows, bytes, first_added_snapshot, last_added_snapshot,
         removed_files, removed_rows, removed_files_of_unknown_rows, removed_bytes
@@ -88,6 +97,16 @@ const SELECT_COLUMN_BLOCK: &str = "
     FROM column_block
     WHERE manifest_id = ?1 AND field_id = ?2";
 
+const LIST_REMOVALS: &str = "
+    SELECT file_id, removed_snapshot
+    FROM data_file INDEXED BY data_file_removed
+    WHERE manifest_id = ?1 AND removed_snapshot IS NOT NULL
+    UNION ALL
+    SELECT file_id, removed_snapshot
+    FROM forgotten_entry
+    WHERE manifest_id = ?1
+    ORDER BY file_id";
+
 impl ReadTransaction<'_> {
     /// The manifests of a table, ascending by id. This list drives a plan: what it names and has no zone is unknown.
     ///
@@ -107,13 +126,23 @@ impl ReadTransaction<'_> {
         manifests: &[ManifestRow],
         column: SchemaColumn,
     ) -> Result<ColumnZones> {
-        let zones: BTreeMap<ManifestId, ZoneMap> = self
+        let zones = self.list_zones(table_id, manifests, column)?;
+        Ok(ColumnZones::from_zone_maps(column.column_type.physical_type(), &zones))
+    }
+
+    /// The same one by one.
+    pub(crate) fn list_zones(
+        &self,
+        table_id: TableId,
+        manifests: &[ManifestRow],
+        column: SchemaColumn,
+    ) -> Result<Vec<ZoneMap>> {
+        let mut zones: BTreeMap<ManifestId, ZoneMap> = self
             .query_all(LIST_ZONES, params![table_id, column.field_id.0], |row| zone_row(row, table_id, column))?
             .into_iter()
             .collect();
-        let unknown = ZoneMap::unknown(column.column_type);
-        let in_order = manifests.iter().map(|manifest| zones.get(&manifest.manifest_id).unwrap_or(&unknown));
-        Ok(ColumnZones::from_zone_maps(column.column_type.physical_type(), in_order))
+        let unknown = || ZoneMap::unknown(column.column_type);
+        Ok(manifests.iter().map(|manifest| zones.remove(&manifest.manifest_id).unwrap_or_else(unknown)).collect())
     }
 
     /// The entries of a manifest.
@@ -138,6 +167,18 @@ impl ReadTransaction<'_> {
             return Ok(ColumnZones::unknown(column.column_type, manifest.len()));
         };
         zones.read_as(written_as, column.column_type).map_err(manifest.damaged(BlockName::Column(column.field_id)))
+    }
+
+    /// The files of a manifest that are not live any more in the newest snapshot, ascending by id, forgotten ones among them.
+    /// In a snapshot before its `removed_snapshot` a file still is. [`ManifestRow::removed`] says whether there is any, and
+    /// counts them.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`].
+    pub fn list_removals(&self, manifest_id: ManifestId) -> Result<Vec<Removal>> {
+        self.query_all(LIST_REMOVALS, [manifest_id], |row| {
+            Ok(Removal { file_id: row.get(0)?, removed_snapshot: row.get(1)? })
+        })
     }
 
     pub(crate) fn get_manifest(&self, manifest_id: ManifestId) -> Result<Option<ManifestRow>> {

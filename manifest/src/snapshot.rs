@@ -106,6 +106,11 @@ const LIST_SNAPSHOTS: &str = "
     ORDER BY snapshot_id DESC
     LIMIT ?3";
 
+const COUNT_REMOVED: &str = "
+    SELECT count(*), ifnull(sum(removed_files), 0)
+    FROM snapshot
+    WHERE table_id = ?1 AND snapshot_id > ?2 AND snapshot_id <= ?3";
+
 const INSERT_SNAPSHOT: &str = "
     INSERT INTO snapshot (table_id, snapshot_id, parent, operation, committed_at_ms, schema_id, added_files,
         removed_files, files, rows, files_of_unknown_rows, bytes, summary)
@@ -149,6 +154,17 @@ impl ReadTransaction<'_> {
             Some(next) if next.0 != found_id.0 + 1 => Err(Error::SnapshotAtExpired { table_id, time_ms }),
             _ => Ok(found),
         }
+    }
+
+    /// How many files the snapshots after `from` up to `to` removed; `None` if one of them is expired, so that it cannot be
+    /// told.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`].
+    pub fn count_removed(&self, table_id: TableId, from: SnapshotId, to: SnapshotId) -> Result<Option<u64>> {
+        let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, Unsigned>(1)?.0));
+        let counted = self.query_first(COUNT_REMOVED, params![table_id, from, to], read)?;
+        Ok(counted.and_then(|(snapshots, files)| (snapshots == to.0 - from.0).then_some(files)))
     }
 
     /// Up to `limit` snapshots, newest first, from the first one older than `before` (`None`: from the newest).

@@ -20,6 +20,7 @@ mod orphans;
 mod partitions;
 mod plans;
 mod rollback;
+mod regroup;
 mod rows;
 mod server;
 mod snapshots;

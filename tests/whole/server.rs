@@ -118,7 +118,7 @@ impl Server {
     pub(crate) async fn commit(&self, name: &str, body: Value) -> Value {
         let (status, answer) = self.try_commit(name, &body).await;
         assert_eq!(status, 201, "{answer}");
-        self.catalog.wait_for_sealing().await.unwrap();
+        self.catalog.wait_for_maintenance().await.unwrap();
         answer
     }
 

@@ -31,7 +31,7 @@ fn four_snapshots(target: u32) -> Fixture {
     fixture.commit_timed(&["d"], &["b"]);
     fixture.commit_timed(&["e"], &["a"]);
     fixture.commit_timed(&["b"], &[]);
-    fixture.store().wait_for_sealing().unwrap();
+    fixture.store().wait_for_maintenance().unwrap();
     fixture
 }
 

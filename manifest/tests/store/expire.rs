@@ -14,7 +14,7 @@ fn five_snapshots(target: u32) -> Fixture {
     fixture.commit_timed(&[], &[]);
     fixture.commit_timed(&["c"], &["a", "b"]);
     fixture.commit_timed(&["d"], &[]);
-    fixture.store().wait_for_sealing().unwrap();
+    fixture.store().wait_for_maintenance().unwrap();
     fixture
 }
 
@@ -158,7 +158,7 @@ fn forgotten_entries_count_as_removed() {
     let fixture = Fixture::with_target(3);
     fixture.commit_timed(&["a", "b", "c"], &[]);
     fixture.commit_timed(&[], &["b"]);
-    fixture.store().wait_for_sealing().unwrap();
+    fixture.store().wait_for_maintenance().unwrap();
     let read = || {
         fixture.store().read(|tx| {
             let manifest = tx.list_manifests(fixture.table_id())?.remove(0);
@@ -180,7 +180,7 @@ fn a_manifest_that_is_forgotten_is_gone_with_its_blocks() {
     fixture.commit_timed(&["a", "b"], &[]);
     fixture.commit_timed(&["c"], &["a"]);
     fixture.commit_timed(&[], &["b"]);
-    fixture.store().wait_for_sealing().unwrap();
+    fixture.store().wait_for_maintenance().unwrap();
     let layout = fixture.load_table().layout_generation;
     // `b` is in 2: the manifest stays for it.
     fixture.set_tag("t", 2).unwrap();
@@ -214,10 +214,10 @@ fn a_tail_is_sealed_as_usual_after_some_of_it_is_forgotten() {
     let fixture = five_snapshots(5);
     fixture.expire(&fixture.expiry(1));
     fixture.append(&["e", "f"]);
-    fixture.store().wait_for_sealing().unwrap();
+    fixture.store().wait_for_maintenance().unwrap();
     assert_eq!(fixture.load_table().tail_files, 4);
     fixture.append(&["g"]);
-    fixture.store().wait_for_sealing().unwrap();
+    fixture.store().wait_for_maintenance().unwrap();
     let manifests = fixture.store().read(|tx| tx.list_manifests(fixture.table_id())).unwrap();
     assert_eq!((manifests[0].totals.files, manifests[0].removed.files), (5, 0));
 }
@@ -254,4 +254,18 @@ fn a_time_before_the_first_snapshot_is_the_empty_table() {
     fixture.expire(&fixture.expiry(1));
     assert_eq!(snapshot_at(&fixture, 1000).unwrap(), None);
     assert_eq!(snapshot_at(&Fixture::new(), 1000).unwrap(), None);
+}
+
+#[test]
+fn a_manifest_that_lost_most_of_its_entries_is_grouped_anew() {
+    let fixture = Fixture::with_target(4);
+    fixture.commit_timed(&["a", "b", "c", "d"], &[]);
+    fixture.commit_timed(&[], &["a", "b", "c"]);
+    fixture.store().wait_for_maintenance().unwrap();
+    fixture.expire(&fixture.expiry(1));
+    fixture.store().wait_for_maintenance().unwrap();
+    let manifests = fixture.store().read(|tx| tx.list_manifests(fixture.table_id())).unwrap();
+    assert_eq!((manifests.len(), manifests[0].totals.files, manifests[0].removed.files), (1, 1, 0));
+    assert_eq!(rows_of(&fixture, "forgotten_entry"), 0);
+    assert_eq!(fixture.live_paths(SnapshotId(2)), ["d"]);
 }

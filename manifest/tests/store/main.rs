@@ -15,6 +15,7 @@ mod expire;
 mod listings;
 mod model;
 mod opening;
+mod regrouping;
 mod rollback;
 mod sealing;
 mod tables;

@@ -1,5 +1,5 @@
-//! The store against a plain model: the live paths of every snapshot, under random commits, rollbacks, tags, expiries and
-//! reopenings.
+//! The store against a plain model: the live paths of every snapshot, under random commits, rollbacks, tags, expiries,
+//! reopenings, and changes of the layout.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,10 @@ enum Step {
         /// So many snapshots before the newest, if age counts.
         older_than: Option<i64>,
     },
-    Reopen,
+    Reopen {
+        target: u32,
+    },
+    Regroup,
 }
 
 const TAGS: [&str; 2] = ["release", "audit"];
@@ -53,7 +56,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => (0..TAGS.len(), 0..PLACES).prop_map(|(name, snapshot)| Step::Tag(name, snapshot)),
         1 => (0..TAGS.len()).prop_map(Step::Untag),
         3 => expire,
-        1 => Just(Step::Reopen),
+        1 => (1_u32..6).prop_map(|target| Step::Reopen { target }),
+        1 => Just(Step::Regroup),
     ];
     vec(step, 1..30)
 }
@@ -196,7 +200,8 @@ fn apply(fixture: &mut Fixture, model: &mut Model, step: &Step) {
             let older_than = older_than.map(|snapshot| usize::try_from(snapshot.max(0)).unwrap());
             assert_eq!(expired, model.expire(usize::try_from(*keep_last).unwrap(), older_than));
         }
-        Step::Reopen => fixture.reopen(),
+        Step::Reopen { target } => fixture.reopen_with_target(*target),
+        Step::Regroup => drop(fixture.store().regroup(fixture.table_id()).unwrap()),
     }
 }
 
@@ -311,7 +316,7 @@ proptest! {
             apply(&mut fixture, &mut model, &step);
         }
         compare(&fixture, &model);
-        fixture.store().wait_for_sealing().unwrap();
+        fixture.store().wait_for_maintenance().unwrap();
         compare(&fixture, &model);
     }
 }

@@ -21,7 +21,7 @@ fn a_rollback_is_a_new_snapshot_with_the_old_content() {
         let fixture = Fixture::with_target(target);
         fixture.append(&["a", "b", "c"]);
         fixture.commit_timed(&["d"], &["b"]);
-        fixture.store().wait_for_sealing().unwrap();
+        fixture.store().wait_for_maintenance().unwrap();
         let committed = fixture.roll_back(1).unwrap();
         assert_eq!(
             (committed.snapshot_id, committed.added_files, committed.removed_files, committed.totals.files),
@@ -51,7 +51,7 @@ fn what_comes_back_is_as_it_was() {
         let bare = NewDataFile { statistics: FileStatistics::default(), leaves: Vec::new(), ..file("bare") };
         let files = vec![file("a"), odd, bare, file("stays")];
         fixture.commit(fixture.change(Operation::Append, files.clone(), &[])).unwrap();
-        fixture.store().wait_for_sealing().unwrap();
+        fixture.store().wait_for_maintenance().unwrap();
         fixture.delete(&["a", "odd", "bare"]);
         fixture.roll_back(1).unwrap();
         for file in newest(&fixture) {
@@ -148,7 +148,7 @@ fn a_tail_that_a_rollback_fills_is_sealed() {
     fixture.append(&["a", "b", "c"]);
     fixture.roll_back(0).unwrap();
     fixture.roll_back(1).unwrap();
-    fixture.store().wait_for_sealing().unwrap();
+    fixture.store().wait_for_maintenance().unwrap();
     assert_eq!(fixture.store().read(|tx| tx.list_manifests(fixture.table_id())).unwrap().len(), 2);
     assert_eq!((fixture.load_table().tail_files, sorted_paths(&fixture).len()), (0, 3));
 }
