@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use prunus_statistics::{CodecError, FieldId, UnknownType};
 
-use crate::{FileId, ManifestId, SchemaId, SnapshotId, TableId, Totals};
+use crate::{FileId, MAX_FILES_PER_ROLLBACK, MAX_TAGS_PER_TABLE, ManifestId, SchemaId, SnapshotId, TableId, Totals};
 
 /// The result of the store's own work.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -127,6 +127,25 @@ pub enum Error {
         /// The snapshot asked for.
         snapshot_id: SnapshotId,
     },
+    /// What the table held at this time is in a snapshot that is expired.
+    #[error("what table {table_id} held at {time_ms} ms is expired")]
+    SnapshotAtExpired {
+        /// The table.
+        table_id: TableId,
+        /// The time asked for, in milliseconds since 1970-01-01T00:00Z.
+        time_ms: i64,
+    },
+    /// The table has no tag of this name.
+    #[error("table {table_id} has no tag `{name}`")]
+    TagNotFound {
+        /// The table.
+        table_id: TableId,
+        /// The name asked for.
+        name: String,
+    },
+    /// The table has as many tags as a table can have.
+    #[error("table {0} has {MAX_TAGS_PER_TABLE} tags, the most that there can be")]
+    TooManyTags(TableId),
     /// There is no data file of this id.
     #[error("data file {0} does not exist")]
     FileNotFound(FileId),
@@ -154,6 +173,12 @@ pub enum Error {
         added: u64,
         /// Rows of the files removed.
         removed: u64,
+    },
+    /// A rollback would add and remove more files than one may.
+    #[error("the rollback would add and remove {files} files, and at most {MAX_FILES_PER_ROLLBACK} can be")]
+    RollbackTooLarge {
+        /// How many.
+        files: usize,
     },
     /// The table's rows or bytes would pass 2^63 - 1.
     #[error("the totals of table {0} would pass 2^63 - 1")]

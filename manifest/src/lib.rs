@@ -26,12 +26,14 @@ mod namespace;
 mod schema;
 mod snapshot;
 mod table;
+mod tag;
 mod totals;
 
 mod commit;
 mod conflict;
 mod data_file;
 mod leaf_set;
+mod rollback;
 mod tail;
 
 mod block;
@@ -49,23 +51,32 @@ mod layout;
 mod maintenance;
 mod regroup;
 
+mod changes;
+mod expire;
+mod forget;
+
 #[cfg(test)]
 mod sample;
 
+pub use changes::{Change, ChangeKind};
 pub use column_zones::{ColumnZones, MAX_BOUND_BYTES, arrow_type};
 pub use commit::{Committed, NewCommit, NewDataFile};
 pub use data_file::{DataFileRow, Partition};
 pub use entry_block::EntryBlock;
 pub use error::{BlockName, Conflict, ConflictReason, Error, FormatError, Result};
+pub use expire::{Bounded, Expiry, Gap};
+pub use forget::{Forgotten, UnneededFile};
 pub use ids::{FileId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId};
 pub use layout::{Regrouped, TableLayout};
 pub use leaf_set::FileLeaf;
 pub use manifest::{ManifestRow, Removal};
 pub use namespace::NamespaceRow;
+pub use rollback::{MAX_FILES_PER_ROLLBACK, NewRollback, ROLLED_BACK_TO};
 pub use schema::SchemaColumn;
 pub use snapshot::{Operation, SnapshotRow};
 pub use store::{MANIFEST_TARGET_FILES, MAX_MANIFEST_FILES, MAX_READERS, Store, StoreOptions};
 pub use table::{NewTable, TableRow};
+pub use tag::{MAX_TAGS_PER_TABLE, TagChange, TagRow};
 pub use tail::TailEntry;
 pub use totals::Totals;
 pub use transaction::{ReadTransaction, WriteTransaction};

@@ -101,6 +101,10 @@ const LIST_REMOVALS: &str = "
     SELECT file_id, removed_snapshot
     FROM data_file INDEXED BY data_file_removed
     WHERE manifest_id = ?1 AND removed_snapshot IS NOT NULL
+    UNION ALL
+    SELECT file_id, removed_snapshot
+    FROM forgotten_entry
+    WHERE manifest_id = ?1
     ORDER BY file_id";
 
 impl ReadTransaction<'_> {
@@ -165,8 +169,9 @@ impl ReadTransaction<'_> {
         zones.read_as(written_as, column.column_type).map_err(manifest.damaged(BlockName::Column(column.field_id)))
     }
 
-    /// The files of a manifest that are not live any more in the newest snapshot, ascending by id. In a snapshot before its
-    /// `removed_snapshot` a file still is. [`ManifestRow::removed`] says whether there is any.
+    /// The files of a manifest that are not live any more in the newest snapshot, ascending by id, forgotten ones among them.
+    /// In a snapshot before its `removed_snapshot` a file still is. [`ManifestRow::removed`] says whether there is any, and
+    /// counts them.
     ///
     /// # Errors
     /// [`Error::Sqlite`].

@@ -9,12 +9,19 @@
 )]
 
 mod bad_input;
+mod changes;
+mod clock;
 mod declared;
+mod expire;
 mod files;
 mod footers;
+mod leases;
+mod orphans;
 mod partitions;
 mod plans;
+mod rollback;
 mod regroup;
 mod rows;
 mod server;
 mod snapshots;
+mod tags;

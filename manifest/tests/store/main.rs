@@ -8,11 +8,15 @@
 
 mod fixture;
 
+mod changes;
 mod commits;
 mod damage;
+mod expire;
 mod listings;
 mod model;
 mod opening;
 mod regrouping;
+mod rollback;
 mod sealing;
 mod tables;
+mod tags;
