@@ -11,6 +11,7 @@
 mod bad_input;
 mod changes;
 mod clock;
+mod concurrency;
 mod declared;
 mod expire;
 mod files;
