@@ -87,6 +87,12 @@ pub enum Error {
     /// The table changed in between in a way that asks for the request to be made anew.
     #[error("the table's schema changed while the request was checked")]
     SchemaMoved,
+    /// The table changed again and again while a commit's filter was held against the changes; trying again may help.
+    #[error("the table changed faster than the filter could be held against the changes")]
+    HeadMoved,
+    /// The key of the request was given to a request of another content before.
+    #[error("the key was given to a request of another content before")]
+    KeyReused,
     /// The request was understood and cannot be carried out; every fault that was found.
     #[error("{}", summary(.0))]
     Invalid(Vec<Fault>),
@@ -154,6 +160,8 @@ impl From<prunus_manifest::Error> for Error {
             // Only a page token names a schema.
             Store::SchemaNotFound { .. } => Self::ForeignPageToken,
             Store::SchemaMoved { .. } => Self::SchemaMoved,
+            Store::HeadMoved { .. } => Self::HeadMoved,
+            Store::KeyReused => Self::KeyReused,
             Store::Conflict { current_snapshot, conflicts } => Self::Conflict { current_snapshot, conflicts },
             Store::RowSumsDiffer { added, removed } => Self::invalid(
                 Fault::at("add", "a replace must keep the rows of the files that it replaces")

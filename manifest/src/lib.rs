@@ -33,6 +33,7 @@ mod conflict;
 mod data_file;
 mod leaf_set;
 mod tail;
+mod stored_reply;
 
 mod block;
 mod builder;
@@ -59,6 +60,7 @@ pub use namespace::NamespaceRow;
 pub use schema::SchemaColumn;
 pub use snapshot::{Operation, SnapshotRow};
 pub use store::{MANIFEST_TARGET_FILES, MAX_MANIFEST_FILES, MAX_READERS, Store, StoreOptions};
+pub use stored_reply::{REPLY_KEPT_MS, RequestKey, StoredReply};
 pub use table::{NewTable, TableRow};
 pub use tail::TailEntry;
 pub use totals::Totals;

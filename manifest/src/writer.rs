@@ -1,8 +1,10 @@
 //! The writer: one thread with one connection and a bounded queue.
 //!
-//! It takes all that waits into one immediate transaction, a savepoint for each job, commits once and only then answers.
+//! It takes all that waits into one immediate transaction, a savepoint for each job, commits once and only then answers. A job
+//! that is alone needs no savepoint: the transaction is its own.
 //! Between transactions it seals tails that are full, one step at a time, so that no commit waits long.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -11,6 +13,7 @@ use std::thread::JoinHandle;
 
 use rusqlite::Connection;
 
+use crate::leaf_set::KnownLeafSets;
 use crate::transaction::WriteTransaction;
 use crate::{Error, Result, TableId, seal};
 
@@ -25,7 +28,7 @@ const COMMIT: &str = "COMMIT";
 const ROLLBACK: &str = "ROLLBACK";
 const SAVEPOINT: &str = "SAVEPOINT job";
 const RELEASE: &str = "RELEASE job";
-const ROLLBACK_JOB: &str = "ROLLBACK TO job; RELEASE job";
+const ROLLBACK_JOB: &str = "ROLLBACK TO job";
 
 /// Sends a job's answer: its own, or the failure of the whole transaction.
 type Reply = Box<dyn FnOnce(Option<Error>) + Send>;
@@ -56,7 +59,14 @@ impl Writer {
     pub(crate) fn start(connection: Connection, target_files: u64) -> Result<Self> {
         let (sender, receiver) = sync_channel(MAX_QUEUED_JOBS);
         let full_tails = seal::full_tails(&connection, target_files)?;
-        let state = Thread { connection, target_files, full_tails, unsealed: BTreeMap::new(), waiting: Vec::new() };
+        let state = Thread {
+            connection,
+            target_files,
+            leaf_sets: RefCell::default(),
+            full_tails,
+            unsealed: BTreeMap::new(),
+            waiting: Vec::new(),
+        };
         let thread = std::thread::Builder::new()
             .name("prunus-writer".to_owned())
             .spawn(move || state.run(&receiver))
@@ -131,6 +141,8 @@ impl Drop for Writer {
 struct Thread {
     connection: Connection,
     target_files: u64,
+    /// What the jobs have learnt of stored sets of leaves.
+    leaf_sets: RefCell<KnownLeafSets>,
     /// The tables with tails to be sealed now.
     full_tails: BTreeSet<TableId>,
     /// The tables with tails that could not be sealed, and why. They are tried again when there is a reason to.
@@ -191,20 +203,19 @@ impl Thread {
     fn run_batch(&mut self, jobs: Vec<Job>) {
         let mut jobs = jobs.into_iter();
         let mut replies = Vec::with_capacity(jobs.len());
-        let transaction = WriteTransaction::new(&self.connection, self.target_files);
-        let result = self
-            .connection
-            .execute_batch(BEGIN)
-            .and_then(|()| self.run_jobs(&mut jobs, &mut replies, &transaction))
-            .and_then(|()| self.connection.execute_batch(COMMIT))
-            .map_err(Arc::new);
+        let transaction = self.transaction();
+        let ran = match jobs.len() {
+            1 => self.run_alone(&mut jobs, &mut replies, &transaction),
+            _ => self.run_together(&mut jobs, &mut replies, &transaction),
+        };
+        let result = ran.map_err(Arc::new);
         let full_tails = transaction.into_full_tails();
         let failure = || result.as_ref().err().map(|error| Error::NotCommitted(Arc::clone(error)));
         match failure() {
             None => self.full_tails.extend(full_tails),
             Some(error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "a transaction is lost");
-                roll_back(&self.connection);
+                self.roll_back();
             }
         }
         // Only now: whoever has an answer may rely on it.
@@ -218,28 +229,59 @@ impl Thread {
         }
     }
 
-    /// Runs each job in its savepoint. Stops with an error where the transaction itself is lost.
-    fn run_jobs(
+    fn transaction(&self) -> WriteTransaction<'_> {
+        WriteTransaction::new(&self.connection, self.target_files, &self.leaf_sets)
+    }
+
+    /// Runs a statement without parameters or rows.
+    fn execute(&self, sql: &'static str) -> rusqlite::Result<()> {
+        self.connection.prepare_cached(sql)?.execute([]).map(drop)
+    }
+
+    /// Runs a job whose transaction nobody shares.
+    fn run_alone(
         &self,
         jobs: &mut std::vec::IntoIter<Job>,
         replies: &mut Vec<Reply>,
         transaction: &WriteTransaction<'_>,
     ) -> rusqlite::Result<()> {
+        // Made before the job is taken, so that a job without one is still there to be answered.
+        self.execute(BEGIN)?;
+        let Some(job) = jobs.next() else { return Ok(()) };
+        let (outcome, reply) = job(Ok(transaction));
+        replies.push(reply);
+        match outcome {
+            Outcome::Done => self.execute(COMMIT),
+            Outcome::Refused => {
+                self.leaf_sets.borrow_mut().forget();
+                self.execute(ROLLBACK)
+            }
+        }
+    }
+
+    /// Runs each job in its savepoint. Stops with an error where the transaction itself is lost.
+    fn run_together(
+        &self,
+        jobs: &mut std::vec::IntoIter<Job>,
+        replies: &mut Vec<Reply>,
+        transaction: &WriteTransaction<'_>,
+    ) -> rusqlite::Result<()> {
+        self.execute(BEGIN)?;
         while jobs.len() > 0 {
             // Made before the job is taken, so that a job without one is still there to be answered.
-            self.connection.execute_batch(SAVEPOINT)?;
+            self.execute(SAVEPOINT)?;
             let Some(job) = jobs.next() else { break };
             let (outcome, reply) = job(Ok(transaction));
             replies.push(reply);
-            let end = match outcome {
-                Outcome::Done => RELEASE,
-                Outcome::Refused => ROLLBACK_JOB,
-            };
             // On a full disk and the like SQLite rolls everything back by itself; then there is no savepoint to end, and
             // the error says so.
-            self.connection.execute_batch(end)?;
+            if outcome == Outcome::Refused {
+                self.leaf_sets.borrow_mut().forget();
+                self.execute(ROLLBACK_JOB)?;
+            }
+            self.execute(RELEASE)?;
         }
-        Ok(())
+        self.execute(COMMIT)
     }
 
     fn seal_one(&mut self) {
@@ -256,26 +298,26 @@ impl Thread {
             // whoever waits.
             Err(error) => {
                 tracing::error!(%table_id, error = &error as &dyn std::error::Error, "a tail was not sealed");
-                roll_back(&self.connection);
+                self.roll_back();
                 self.unsealed.insert(table_id, Arc::new(error));
             }
         }
     }
 
     fn seal(&self, table_id: TableId) -> Result<u64> {
-        self.connection.execute_batch(BEGIN)?;
-        let transaction = WriteTransaction::new(&self.connection, self.target_files);
-        let tail_files = seal::seal_step(&transaction, table_id, self.target_files)?;
-        self.connection.execute_batch(COMMIT)?;
+        self.execute(BEGIN)?;
+        let tail_files = seal::seal_step(&self.transaction(), table_id, self.target_files)?;
+        self.execute(COMMIT)?;
         Ok(tail_files)
     }
-}
 
-fn roll_back(connection: &Connection) {
-    if !connection.is_autocommit()
-        && let Err(error) = connection.execute_batch(ROLLBACK)
-    {
-        tracing::error!(%error, "a transaction was not rolled back");
+    fn roll_back(&self) {
+        self.leaf_sets.borrow_mut().forget();
+        if !self.connection.is_autocommit()
+            && let Err(error) = self.execute(ROLLBACK)
+        {
+            tracing::error!(%error, "a transaction was not rolled back");
+        }
     }
 }
 
@@ -358,6 +400,13 @@ mod tests {
         ]);
         assert!(matches!(answers.as_slice(), [Ok(()), Err(Error::NamespaceExists(_)), Ok(())]));
         assert_eq!(names, ["first", "last"]);
+    }
+
+    #[test]
+    fn a_job_that_is_refused_alone_leaves_nothing() {
+        let (answers, names) = run_together(vec![|tx| create(tx, "refused").and_then(|()| create(tx, "refused"))]);
+        assert!(matches!(answers.as_slice(), [Err(Error::NamespaceExists(_))]));
+        assert_eq!(names, Vec::<String>::new());
     }
 
     #[test]

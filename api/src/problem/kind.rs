@@ -62,6 +62,8 @@ fn catalog_kind(error: &Error) -> Kind {
         Error::NamespaceNotEmpty(_) => Kind::new(CONFLICT, "namespace-not-empty", "Namespace not empty"),
         Error::Conflict { .. } => Kind::new(CONFLICT, "conflict", "Conflict"),
         Error::SchemaMoved => Kind::new(CONFLICT, "schema-moved", "Schema moved").retryable(),
+        Error::HeadMoved => Kind::new(CONFLICT, "table-moved", "Table moved").retryable(),
+        Error::KeyReused => Kind::new(REFUSED, "idempotency-key-reused", "Idempotency key reused"),
         Error::Invalid(_) => Kind::new(REFUSED, "invalid-request", "Invalid request"),
         Error::Filter(_) => Kind::new(REFUSED, "invalid-filter", "Invalid filter"),
         Error::ForeignPageToken => Kind::new(StatusCode::BAD_REQUEST, "foreign-page-token", "Foreign page token"),
@@ -101,6 +103,8 @@ mod tests {
             Problem::Catalog(Error::NamespaceNotEmpty(text())),
             Problem::Catalog(Error::Conflict { current_snapshot: SnapshotId(1), conflicts: Vec::new() }),
             Problem::Catalog(Error::SchemaMoved),
+            Problem::Catalog(Error::HeadMoved),
+            Problem::Catalog(Error::KeyReused),
             Problem::Catalog(Error::Invalid(Vec::new())),
             Problem::Catalog(Error::Filter(Vec::new())),
             Problem::Catalog(Error::ForeignPageToken),
@@ -134,6 +138,8 @@ mod tests {
         NamespaceNotEmpty: 409 namespace-not-empty
         Conflict: 409 conflict
         SchemaMoved: 409 schema-moved retryable
+        HeadMoved: 409 table-moved retryable
+        KeyReused: 422 idempotency-key-reused
         Invalid: 422 invalid-request
         Filter: 422 invalid-filter
         ForeignPageToken: 400 foreign-page-token

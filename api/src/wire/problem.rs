@@ -96,6 +96,8 @@ pub enum ConflictReasonJson {
     NotLiveAtBase,
     /// To be added, and a snapshot names the path with another size or etag.
     ObjectChanged,
+    /// Added after the base snapshot, and it may hold rows of the filter.
+    MayMatch,
     /// One that this version does not know.
     #[serde(other)]
     Unknown,
@@ -109,6 +111,7 @@ impl From<ConflictReason> for ConflictReasonJson {
             ConflictReason::NotLive => Self::NotLive,
             ConflictReason::NotLiveAtBase => Self::NotLiveAtBase,
             ConflictReason::ObjectChanged => Self::ObjectChanged,
+            ConflictReason::MayMatch => Self::MayMatch,
         }
     }
 }

@@ -13,5 +13,6 @@ mod damage;
 mod listings;
 mod model;
 mod opening;
+mod replies;
 mod sealing;
 mod tables;
