@@ -5,6 +5,7 @@ use std::sync::Arc;
 use prunus_manifest::{ReadTransaction, WriteTransaction};
 
 use crate::catalog::Catalog;
+use crate::once::{Done, Once};
 use crate::{Error, Result};
 
 /// Runs work that blocks on a thread that may.
@@ -29,5 +30,15 @@ impl Catalog {
     ) -> Result<T> {
         let store = Arc::clone(&self.store);
         run(move || store.write(job)).await
+    }
+
+    /// Runs `job` on the writer unless its request is answered already, and returns when it is durable together with its reply.
+    pub(crate) async fn write_once<T: Send + 'static>(
+        &self,
+        once: Once<T>,
+        job: impl FnOnce(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<Done<T>> {
+        let now_ms = self.clock.now_ms();
+        self.write(move |tx| once.run(tx, now_ms, job)).await
     }
 }

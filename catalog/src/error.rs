@@ -119,6 +119,9 @@ pub enum Error {
     /// Columns of statistics do not fit together.
     #[error("columns of statistics do not fit together")]
     ZoneMaps(#[from] ZoneMapsError),
+    /// A reply cannot be written; nothing that this crate answers is known to cause it.
+    #[error("a reply cannot be written")]
+    Reply(#[source] serde_json::Error),
     /// A background thread was lost.
     #[error("a background thread was lost")]
     Background,

@@ -7,6 +7,7 @@ mod catalog;
 mod clock;
 mod error;
 mod blocking;
+mod once;
 mod page;
 
 mod name;
@@ -33,13 +34,16 @@ mod files;
 
 pub use catalog::{Catalog, CatalogOptions};
 pub use clock::{Clock, SystemClock};
-pub use commit::{AddedFile, CommitRequest, Committed, MAX_FILES_PER_COMMIT};
+pub use commit::{
+    AddedFile, CommitRequest, Committed, MAX_COMMIT_ATTEMPTS, MAX_FILES_PER_COMMIT, MAX_LISTED_CONFLICTS,
+};
 pub use declared::{DeclaredBound, DeclaredStatistics};
 pub use error::{Error, Fault, Result};
 pub use files::{FileDetail, FileEntry};
 pub use location::{Location, LocationError, MAX_LOCATION_BYTES};
 pub use name::{MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, NameError, NamespaceName, TableIdent, TableName};
 pub use namespaces::Namespace;
+pub use once::{Done, Once, Render};
 pub use page::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageSize};
 pub use plan::{
     ConjunctMetrics, Explained, ExplainedConjunct, Filter, Plan, PlanMetrics, PlanPage, PlanRequest, PlanTimings,
@@ -47,7 +51,8 @@ pub use plan::{
 };
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
-    Conflict, ConflictReason, DataFileRow, FileId, ManifestId, Operation, SchemaId, SnapshotId, Totals,
+    Conflict, ConflictReason, DataFileRow, FileId, ManifestId, Operation, RequestKey, SchemaId, SnapshotId,
+    StoredReply, Totals,
 };
 pub use prunus_pruner::{FilterError, NanOrder, Obstacles, Outcome, Verdict};
 pub use schema_json::{FieldJson, NestedJson, SchemaJsonError, TypeJson, literal_from_json, value_to_json};

@@ -8,6 +8,7 @@
 mod explain;
 mod filter;
 mod metrics;
+mod overlap;
 mod passes;
 mod prepare;
 
@@ -26,11 +27,12 @@ use crate::schema::{LeafColumn, Schema};
 use crate::{Error, Result, blocking};
 
 use filter::{ReadFilter, ResidualIndex, ResidualTable};
-use passes::{Passed, Survivor};
+use passes::{Passed, Span, Survivor};
 
 pub use explain::{Explained, ExplainedConjunct};
 pub use filter::Filter;
 pub use metrics::{ConjunctMetrics, PlanMetrics, PlanTimings};
+pub(crate) use overlap::OverlapFilter;
 
 /// Which snapshot is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -195,7 +197,7 @@ fn find(
     let program = prepare::compile(&schema, request, filter)?;
     let bind = bind_started.elapsed();
     let Passed { mut survivors, residuals, mut metrics } =
-        passes::run(&PlanReader::new(cache, tx, &table), &table, snapshot_id, &program)?;
+        passes::run(&PlanReader::new(cache, tx, &table), &table, Span::whole(snapshot_id), &program)?;
     survivors.sort_unstable_by_key(|survivor| survivor.file_id);
     metrics.timings.bind = bind;
     Ok(Found { snapshot_id, schema_id, schema, survivors, residuals, metrics })

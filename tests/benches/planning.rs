@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use prunus_catalog::{
     AddedFile, Catalog, CatalogOptions, CommitRequest, DeclaredBound, DeclaredStatistics, FieldJson, Filter,
-    NamespaceName, NewTable, Operation, PlanRequest, SchemaSource, TableIdent,
+    NamespaceName, NanOrder, NewTable, Operation, PlanRequest, SchemaSource, TableIdent,
 };
 use prunus_statistics::{Literal, LiteralZone, Number, Precision};
 use serde_json::json;
@@ -120,6 +120,8 @@ async fn commit(catalog: &Catalog, ident: &TableIdent, numbers: Range<usize>, fi
         base_snapshot: None,
         add: numbers.map(|number| file(number, files)).collect(),
         remove: Vec::new(),
+        filter: None,
+        nan_order: NanOrder::Any,
         summary: BTreeMap::new(),
     };
     catalog.commit(ident.clone(), request).await.unwrap();

@@ -9,9 +9,11 @@
 )]
 
 mod bad_input;
+mod commits;
 mod declared;
 mod files;
 mod footers;
+mod idempotency;
 mod partitions;
 mod plans;
 mod rows;

@@ -20,10 +20,13 @@ pub(crate) type Answer = (u16, Value);
 impl Server {
     /// Starts a server whose manifests are made of `manifest_target_files` files.
     pub(crate) async fn start(manifest_target_files: u32) -> Self {
+        Self::start_with(CatalogOptions { manifest_target_files, ..CatalogOptions::default() }).await
+    }
+
+    pub(crate) async fn start_with(options: CatalogOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("store")).unwrap();
         std::fs::create_dir(folder.path().join("data")).unwrap();
-        let options = CatalogOptions { manifest_target_files, ..CatalogOptions::default() };
         let catalog = Catalog::open(&folder.path().join("store"), options).await.unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -59,8 +62,29 @@ impl Server {
         self.answer(request.body(body)).await
     }
 
+    /// Sends a request under an idempotency key. Says whether the answer is one that was given before.
+    pub(crate) async fn send_keyed(
+        &self,
+        method: reqwest::Method,
+        route: &str,
+        key: &str,
+        body: Option<&Value>,
+    ) -> (Answer, bool) {
+        let mut request = self.client.request(method, format!("{}{route}", self.url)).header("idempotency-key", key);
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let response = request.send().await.unwrap();
+        let replayed = response.headers().get("idempotency-replayed").is_some_and(|value| value == "true");
+        (self.read(response).await, replayed)
+    }
+
     async fn answer(&self, request: reqwest::RequestBuilder) -> Answer {
         let response = request.send().await.unwrap();
+        self.read(response).await
+    }
+
+    async fn read(&self, response: reqwest::Response) -> Answer {
         let status = response.status().as_u16();
         let problem = response.headers().get("content-type").is_some_and(|kind| kind == "application/problem+json");
         assert_eq!(status >= 400, problem, "errors, and only errors, are problem+json");

@@ -30,20 +30,43 @@ pub(super) struct Passed {
     pub(super) metrics: PlanMetrics,
 }
 
-/// Runs a program over all live files of a snapshot.
-pub(super) fn run(
-    reader: &PlanReader<'_>,
-    table: &TableRow,
-    snapshot_id: SnapshotId,
-    prepared: &Prepared,
-) -> Result<Passed> {
+/// The files that are live in one snapshot and were added after another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) after: SnapshotId,
+    pub(super) up_to: SnapshotId,
+}
+
+impl Span {
+    /// All live files of a snapshot.
+    pub(super) const fn whole(snapshot_id: SnapshotId) -> Self {
+        Self { after: SnapshotId::EMPTY, up_to: snapshot_id }
+    }
+
+    fn has_added(self, added: SnapshotId) -> bool {
+        self.after < added && added <= self.up_to
+    }
+
+    /// Whether a manifest may have a file that was added in it.
+    fn reaches(self, manifest: &ManifestRow) -> bool {
+        manifest.first_added_snapshot <= self.up_to && self.after < manifest.last_added_snapshot
+    }
+
+    /// Whether all files of a manifest were added in it.
+    fn has_added_all(self, manifest: &ManifestRow) -> bool {
+        self.has_added(manifest.first_added_snapshot) && self.has_added(manifest.last_added_snapshot)
+    }
+}
+
+/// Runs a program over the files of a span.
+pub(super) fn run(reader: &PlanReader<'_>, table: &TableRow, span: Span, prepared: &Prepared) -> Result<Passed> {
     let columns = match prepared.pruning {
         Pruning::On => prepared.program.columns(),
         Pruning::Off => Vec::new(),
     };
     let metrics = PlanMetrics::new(&prepared.program);
     let found = Passed { survivors: Vec::new(), residuals: ResidualTable::default(), metrics };
-    let mut passes = Passes { reader, snapshot_id, prepared, columns, found };
+    let mut passes = Passes { reader, span, prepared, columns, found };
     passes.over_manifests(table)?;
     passes.over_tail()?;
     let ReadCounts { read, cached } = reader.counts();
@@ -54,7 +77,7 @@ pub(super) fn run(
 
 struct Passes<'a> {
     reader: &'a PlanReader<'a>,
-    snapshot_id: SnapshotId,
+    span: Span,
     prepared: &'a Prepared,
     columns: Vec<ProgramColumn>,
     found: Passed,
@@ -65,7 +88,7 @@ struct Files {
     file_ids: Int64Array,
     row_counts: UInt64Array,
     sizes_bytes: UInt64Array,
-    /// Which of them are live in the snapshot.
+    /// Which of them the span has.
     live: Mask,
 }
 
@@ -77,9 +100,9 @@ impl Passes<'_> {
     fn over_manifests(&mut self, table: &TableRow) -> Result<()> {
         let started = Instant::now();
         let mut manifests = self.reader.list_manifests()?;
-        let reaches = |manifest: &ManifestRow| manifest.first_added_snapshot <= self.snapshot_id;
-        if !manifests.iter().all(reaches) {
-            manifests = Arc::new(manifests.iter().filter(|manifest| reaches(manifest)).cloned().collect());
+        let span = self.span;
+        if !manifests.iter().all(|manifest| span.reaches(manifest)) {
+            manifests = Arc::new(manifests.iter().filter(|manifest| span.reaches(manifest)).cloned().collect());
         }
         let zones = zone_maps::of_manifests(self.reader, &manifests, &self.columns)?;
         let selection = self.select(&zones);
@@ -107,8 +130,8 @@ impl Passes<'_> {
         let started = Instant::now();
         self.found.metrics.manifests_pruned += 1;
         // The removals that the row counts are those up to the newest snapshot.
-        let counted_in_snapshot = manifest.removed.files == 0 || self.snapshot_id == table.current_snapshot;
-        let sum = if counted_in_snapshot && manifest.last_added_snapshot <= self.snapshot_id {
+        let counted_in_snapshot = manifest.removed.files == 0 || self.span.up_to == table.current_snapshot;
+        let sum = if counted_in_snapshot && self.span.has_added_all(manifest) {
             let Totals { files, rows, files_of_unknown_rows, bytes } = manifest.live();
             Sum { files, rows, bytes, files_of_unknown_rows }
         } else {
@@ -140,9 +163,9 @@ impl Passes<'_> {
         let started = Instant::now();
         let tail = self.reader.list_tail()?;
         let zones = zone_maps::of_tail(self.reader, &tail, &self.columns)?;
-        let snapshot_id = self.snapshot_id;
+        let span = self.span;
         let is_live = |entry: &TailEntry| {
-            entry.added_snapshot <= snapshot_id && entry.removed_snapshot.is_none_or(|removed| removed > snapshot_id)
+            span.has_added(entry.added_snapshot) && entry.removed_snapshot.is_none_or(|removed| removed > span.up_to)
         };
         let live = Mask::from_fn(tail.len(), |index| tail.get(index).is_some_and(is_live));
         self.over_files(&Files::of_tail(&tail, live), &zones);
@@ -150,19 +173,19 @@ impl Passes<'_> {
         Ok(())
     }
 
-    /// Which entries of a manifest are live in the snapshot.
+    /// Which entries of a manifest the span has.
     fn live_entries(&self, manifest: &ManifestRow, entries: &EntryBlock) -> Result<Mask> {
-        let added = if manifest.last_added_snapshot <= self.snapshot_id {
+        let added = if self.span.has_added_all(manifest) {
             Mask::all(entries.len())
         } else {
             let added = entries.added_snapshots();
-            Mask::from_fn(entries.len(), |index| added.value(index) <= self.snapshot_id.0)
+            Mask::from_fn(entries.len(), |index| self.span.has_added(SnapshotId(added.value(index))))
         };
         if manifest.removed.files == 0 {
             return Ok(added);
         }
         let (removals, file_ids) = (self.reader.load_removals(manifest)?, entries.file_ids());
-        let is_there = |index| removals.get(&file_ids.value(index)).is_none_or(|removed| *removed > self.snapshot_id);
+        let is_there = |index| removals.get(&file_ids.value(index)).is_none_or(|removed| *removed > self.span.up_to);
         Ok(added.and(&Mask::from_fn(entries.len(), is_there)))
     }
 
