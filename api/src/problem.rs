@@ -135,20 +135,27 @@ impl Problem {
     }
 
     fn detail(&self, kind: &Kind) -> String {
-        if kind.status == StatusCode::INTERNAL_SERVER_ERROR { INTERNAL_DETAIL.to_owned() } else { self.to_string() }
+        match self {
+            _ if kind.status == StatusCode::INTERNAL_SERVER_ERROR => INTERNAL_DETAIL.to_owned(),
+            Self::Catalog(Error::OfTable { table, source }) => format!("{table}: {source}"),
+            problem => problem.to_string(),
+        }
+    }
+
+    /// What the catalog refused, or failed at; of a transaction's commit the refusal itself, and its table.
+    fn refusal(&self) -> (Option<&Error>, Option<String>) {
+        match self {
+            Self::Catalog(Error::OfTable { table, source }) => (Some(source), Some(table.to_string())),
+            Self::Catalog(error) => (Some(error), None),
+            _ => (None, None),
+        }
     }
 
     /// What is wrong with which part of the request.
     fn faults(&self) -> Vec<Fault> {
         match self {
             Self::Catalog(Error::Invalid(faults)) => faults.clone(),
-            Self::Catalog(Error::Filter(errors)) => errors
-                .iter()
-                .map(|error| {
-                    let fault = Fault::at("filter", error.to_string());
-                    Fault { column: error.column().map(str::to_owned), ..fault }
-                })
-                .collect(),
+            Self::Catalog(Error::Filter(errors)) => errors.iter().map(Fault::of_filter).collect(),
             Self::MalformedBody { message, at } => {
                 vec![Fault { at: at.clone(), message: message.clone(), ..Fault::default() }]
             }
@@ -162,8 +169,9 @@ impl Problem {
         let mut faults: Vec<FaultJson> = self.faults().into_iter().map(FaultJson::from).collect();
         let fault_count = (faults.len() > MAX_FAULTS).then_some(faults.len());
         faults.truncate(MAX_FAULTS);
-        let (current_snapshot, conflicts) = match self {
-            Self::Catalog(Error::Conflict { current_snapshot, conflicts }) => {
+        let (refusal, table) = self.refusal();
+        let (current_snapshot, conflicts) = match refusal {
+            Some(Error::Conflict { current_snapshot, conflicts }) => {
                 (Some(current_snapshot.0), Some(conflicts.iter().map(ConflictJson::from).collect()))
             }
             _ => (None, None),
@@ -177,6 +185,7 @@ impl Problem {
             retryable: kind.retryable,
             faults,
             fault_count,
+            table,
             current_snapshot,
             conflicts,
         }

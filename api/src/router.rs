@@ -13,7 +13,7 @@ use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetReques
 use tower_http::trace::TraceLayer;
 
 use crate::problem::{self, Problem};
-use crate::routes::{commits, files, health, namespaces, plan, snapshots, tables};
+use crate::routes::{commits, files, health, namespaces, plan, snapshots, tables, transactions};
 use crate::{accept, idempotency, request_id};
 
 /// The largest body that is read.
@@ -38,6 +38,7 @@ fn routes() -> Router<Catalog> {
         .route("/v1/namespaces/{namespace}/tables/{table}", get(tables::get).delete(tables::delete))
         // Changes of a table.
         .route("/v1/namespaces/{namespace}/tables/{table}/commits", post(commits::create))
+        .route("/v1/transactions", post(transactions::create))
         // Scans of a table.
         .route("/v1/namespaces/{namespace}/tables/{table}/plan", post(plan::plan))
         .route("/v1/namespaces/{namespace}/tables/{table}/explain", post(plan::explain))

@@ -7,3 +7,4 @@ pub(crate) mod namespaces;
 pub(crate) mod plan;
 pub(crate) mod snapshots;
 pub(crate) mod tables;
+pub(crate) mod transactions;

@@ -16,6 +16,7 @@ mod problem;
 mod snapshot;
 mod statistics;
 mod table;
+mod transaction;
 mod unique_map;
 mod time;
 
@@ -30,6 +31,7 @@ pub use prunus_catalog::{FieldJson, NestedJson, TypeJson};
 pub use snapshot::{SnapshotJson, SnapshotsJson};
 pub use statistics::{NewStatisticsJson, PrecisionJson, ProvenanceJson, ProvenancesJson, StatisticsJson};
 pub use table::{NewSchemaJson, NewTableJson, SchemaJson, TableJson, TableNameJson, TablesJson};
+pub use transaction::{TableCommitJson, TableCommittedJson, TransactionCommittedJson, TransactionJson};
 
 pub(crate) use page::page_size;
 pub(crate) use time::snapshot_ref;

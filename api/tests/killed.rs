@@ -3,7 +3,11 @@
 //!
 //! It stands alone in its process. A process that is made takes along the open files of all threads for an instant, and the
 //! lock of a store that another test closes in that instant would still be held.
-#![expect(clippy::unwrap_used, reason = "the helpers of tests are tests, too, but clippy does not see it")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the helpers of tests are tests, too, but clippy does not see it"
+)]
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::{BufRead, BufReader};

@@ -5,6 +5,7 @@
 
 mod checked;
 mod ready;
+mod transaction;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,7 @@ use crate::plan::Filter;
 use crate::{Fault, Result};
 
 pub use checked::{MAX_COMMIT_ATTEMPTS, MAX_LISTED_CONFLICTS};
+pub use transaction::{MAX_TABLES_PER_TRANSACTION, TableCommit, TableCommitted};
 
 /// The most files that one commit adds and removes.
 pub const MAX_FILES_PER_COMMIT: usize = 100_000;
@@ -100,7 +102,7 @@ impl Catalog {
         request: CommitRequest,
         once: Once<Committed>,
     ) -> Result<Done<Committed>> {
-        let ready = self.make_ready(ident, request).await?;
+        let ready = self.make_ready(ident, request, self.clock.now_ms()).await?;
         self.commit_ready([ready], once, |tx, [ready]| ready.commit(tx)).await
     }
 }

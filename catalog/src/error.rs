@@ -3,6 +3,7 @@
 use prunus_manifest::{Conflict, SnapshotId};
 use prunus_pruner::{FilterError, ZoneMapsError};
 
+use crate::name::TableIdent;
 use crate::storage::StorageError;
 
 /// The result of a use case.
@@ -39,6 +40,18 @@ impl Fault {
     /// A fault of a file.
     pub fn of_path(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self { path: Some(path.into()), ..Self::new(message) }
+    }
+
+    /// A fault of a filter.
+    pub fn of_filter(error: &FilterError) -> Self {
+        Self { column: error.column().map(str::to_owned), ..Self::at("filter", error.to_string()) }
+    }
+
+    /// The same fault of a part of a larger request.
+    #[must_use]
+    pub fn within(self, part: &str) -> Self {
+        let at = self.at.map_or_else(|| part.to_owned(), |at| format!("{part}.{at}"));
+        Self { at: Some(at), ..self }
     }
 
     /// The same fault, of this column.
@@ -102,6 +115,14 @@ pub enum Error {
     /// A page token that belongs to another request.
     #[error("the page token does not belong to this request")]
     ForeignPageToken,
+    /// One of the commits of a transaction cannot be made, and so none of them is.
+    #[error("the commit to table `{table}` cannot be made")]
+    OfTable {
+        /// The table.
+        table: TableIdent,
+        /// Why.
+        source: Box<Error>,
+    },
     /// The object store failed; trying again may help.
     #[error("the object store failed for `{path}`")]
     StorageUnavailable {

@@ -36,6 +36,7 @@ pub use catalog::{Catalog, CatalogOptions};
 pub use clock::{Clock, SystemClock};
 pub use commit::{
     AddedFile, CommitRequest, Committed, MAX_COMMIT_ATTEMPTS, MAX_FILES_PER_COMMIT, MAX_LISTED_CONFLICTS,
+    MAX_TABLES_PER_TRANSACTION, TableCommit, TableCommitted,
 };
 pub use declared::{DeclaredBound, DeclaredStatistics};
 pub use error::{Error, Fault, Result};

@@ -156,17 +156,20 @@ enum Nan {
     Ieee,
 }
 
-/// A filter as text, and what it is on a row; `None` is null.
+/// What a filter is on a row; `None` is null.
+type RowTest = Box<dyn Fn(Row, Nan) -> Option<bool>>;
+
+/// A filter as text, and what it is.
 struct RowFilter {
     text: String,
-    test: Box<dyn Fn(Row, Nan) -> Option<bool>>,
+    test: RowTest,
 }
 
 fn leaf(numbers: &mut Numbers) -> RowFilter {
     let k = i64::try_from(numbers.below(100)).unwrap();
     let end = k + i64::try_from(numbers.below(10)).unwrap();
     let above = move |x: f64, nan: Nan| if x.is_nan() { nan == Nan::Greatest } else { x > k as f64 };
-    let (text, test): (String, Box<dyn Fn(Row, Nan) -> Option<bool>>) = match numbers.below(7) {
+    let (text, test): (String, RowTest) = match numbers.below(7) {
         0 => (format!("a >= {k}"), Box::new(move |row, _| row.a.map(|a| a >= k))),
         1 => (format!("a < {k}"), Box::new(move |row, _| row.a.map(|a| a < k))),
         2 => (format!("a = {k}"), Box::new(move |row, _| row.a.map(|a| a == k))),

@@ -19,3 +19,4 @@ mod plans;
 mod rows;
 mod server;
 mod snapshots;
+mod transactions;

@@ -69,6 +69,7 @@ fn catalog_kind(error: &Error) -> Kind {
         Error::Invalid(_) => Kind::new(REFUSED, "invalid-request", "Invalid request"),
         Error::Filter(_) => Kind::new(REFUSED, "invalid-filter", "Invalid filter"),
         Error::ForeignPageToken => Kind::new(StatusCode::BAD_REQUEST, "foreign-page-token", "Foreign page token"),
+        Error::OfTable { source, .. } => catalog_kind(source),
         Error::StorageUnavailable { .. } => {
             Kind::new(StatusCode::SERVICE_UNAVAILABLE, "storage-unavailable", "Object store unavailable").retryable()
         }
@@ -151,6 +152,7 @@ mod tests {
             Error::Invalid(Vec::new()),
             Error::Filter(Vec::new()),
             Error::ForeignPageToken,
+            Error::OfTable { table: "n.t".parse().unwrap(), source: Box::new(Error::SchemaMoved) },
             Error::StorageUnavailable { path: text(), source: StorageError::NotFound },
             Error::StoredSchema,
             Error::Reply(serde_json::from_str::<()>("").unwrap_err()),
@@ -167,6 +169,7 @@ mod tests {
         Invalid: 422 invalid-request
         Filter: 422 invalid-filter
         ForeignPageToken: 400 foreign-page-token
+        OfTable: 409 schema-moved retryable
         StorageUnavailable: 503 storage-unavailable retryable
         StoredSchema: 500 internal
         Reply: 500 internal

@@ -28,6 +28,9 @@ pub struct ProblemJson {
     /// How many faults there are, where they are more than are listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault_count: Option<usize>,
+    /// For a transaction: the table whose commit is in the way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
     /// For a conflict: the table's snapshot that the commit was held against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_snapshot: Option<i64>,

@@ -62,9 +62,10 @@ impl Catalog {
     }
 
     async fn check_filter(&self, commit: &mut ReadyCommit) -> Result<()> {
-        let Some(check) = &mut commit.filter else { return Ok(()) };
-        let (cache, asked) = (self.plan_cache.clone(), check.clone());
-        check.checked_up_to = self.read(move |tx| asked.run(tx, &cache)).await?;
+        let Some(check) = commit.filter.clone() else { return Ok(()) };
+        let cache = self.plan_cache.clone();
+        let checked = self.read(move |tx| check.run(tx, &cache)).await;
+        commit.filter = Some(checked.map_err(|error| commit.error(error))?);
         Ok(())
     }
 }
@@ -79,20 +80,20 @@ impl FilterCheck {
         self.checked_up_to
     }
 
-    /// Looks at the files that have been added since the last time. Says up to which snapshot.
-    fn run(&self, tx: &ReadTransaction<'_>, cache: &PlanCache) -> Result<SnapshotId> {
+    /// The check with what was added since the last time looked at.
+    fn run(self, tx: &ReadTransaction<'_>, cache: &PlanCache) -> Result<Self> {
         let table = tx.load_table_by_id(self.table_id)?;
         if table.schema_id != self.schema_id {
             return Err(Error::SchemaMoved);
         }
         let current_snapshot = table.current_snapshot;
         if current_snapshot == self.checked_up_to {
-            return Ok(current_snapshot);
+            return Ok(self);
         }
         let reader = PlanReader::new(cache, tx, &table);
         let mut in_the_way = self.filter.files_that_may_match(&reader, &table, self.checked_up_to)?;
         if in_the_way.is_empty() {
-            return Ok(current_snapshot);
+            return Ok(Self { checked_up_to: current_snapshot, ..self });
         }
         in_the_way.truncate(MAX_LISTED_CONFLICTS);
         let files = tx.load_data_files(&in_the_way)?;

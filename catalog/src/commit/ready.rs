@@ -27,10 +27,21 @@ const MAX_FOOTERS_AT_ONCE: usize = 32;
 /// A commit that is checked as far as can be outside of the transaction.
 #[derive(Clone)]
 pub(super) struct ReadyCommit {
+    pub(super) table: TableIdent,
     commit: NewCommit,
     /// What is still to be held against what other commits do.
     pub(super) filter: Option<FilterCheck>,
     warnings: Vec<Fault>,
+    pub(super) place: Place,
+}
+
+/// Where a commit stands in its request.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    /// It is all of it.
+    Alone,
+    /// It is one of a transaction's: which.
+    Part(usize),
 }
 
 /// The table as a commit finds it.
@@ -50,13 +61,19 @@ struct AskedFilter {
 
 impl Catalog {
     /// Does all that comes before the transaction.
-    pub(super) async fn make_ready(&self, ident: TableIdent, request: CommitRequest) -> Result<ReadyCommit> {
+    pub(super) async fn make_ready(
+        &self,
+        table: TableIdent,
+        request: CommitRequest,
+        committed_at_ms: i64,
+    ) -> Result<ReadyCommit> {
         let faults = request.check_shape();
         if !faults.is_empty() {
             return Err(Error::Invalid(faults));
         }
         let asked = request.filter.zip(request.base_snapshot);
         let asked = asked.map(|(filter, base)| AskedFilter { filter, nan_order: request.nan_order, base });
+        let ident = table.clone();
         let head = self.read(move |tx| head(tx, &ident, asked)).await?;
         let (remove, faults) = removed_paths(&request.remove, head.target.location.as_ref());
         let (add, warnings) = self.register_all(&head.target, request.add, faults).await?;
@@ -68,9 +85,9 @@ impl Catalog {
             add,
             remove,
             summary: request.summary,
-            committed_at_ms: self.clock.now_ms(),
+            committed_at_ms,
         };
-        Ok(ReadyCommit { commit, filter: head.filter, warnings })
+        Ok(ReadyCommit { table, commit, filter: head.filter, warnings, place: Place::Alone })
     }
 
     /// Reads or takes all files, [`MAX_FOOTERS_AT_ONCE`] at a time, in their order; the faults of all come together, with those
@@ -114,9 +131,10 @@ impl ReadyCommit {
     /// Makes the commit the table's newest snapshot.
     pub(super) fn commit(&self, tx: &WriteTransaction<'_>) -> Result<Committed> {
         let done = match &self.filter {
-            None => tx.commit(&self.commit)?,
-            Some(filter) => tx.commit_checked(&self.commit, filter.checked_up_to())?,
+            None => tx.commit(&self.commit),
+            Some(filter) => tx.commit_checked(&self.commit, filter.checked_up_to()),
         };
+        let done = done.map_err(|error| self.error(error.into()))?;
         Ok(Committed {
             snapshot_id: done.snapshot_id,
             committed_at_ms: done.committed_at_ms,
@@ -125,6 +143,26 @@ impl ReadyCommit {
             totals: done.totals,
             warnings: self.warnings.clone(),
         })
+    }
+
+    /// What is wrong with the commit, as what is wrong with the request.
+    pub(super) fn error(&self, error: Error) -> Error {
+        self.place.error(&self.table, error)
+    }
+}
+
+impl Place {
+    /// What is wrong with the commit to a table, as what is wrong with the request.
+    pub(super) fn error(self, table: &TableIdent, error: Error) -> Error {
+        let Self::Part(index) = self else { return error };
+        let within = |fault: Fault| fault.within(&format!("commits[{index}]"));
+        match error {
+            Error::Invalid(faults) => Error::Invalid(faults.into_iter().map(within).collect()),
+            Error::Filter(errors) => Error::Invalid(errors.iter().map(Fault::of_filter).map(within).collect()),
+            // All is checked and tried again.
+            Error::HeadMoved => Error::HeadMoved,
+            other => Error::OfTable { table: table.clone(), source: Box::new(other) },
+        }
     }
 }
 
