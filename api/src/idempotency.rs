@@ -100,8 +100,9 @@ async fn once(catalog: &Catalog, key: String, request: Request, next: Next) -> R
     let Some(reply) = reply else { return Ok(response) };
     match catalog.ensure_reply(key, reply).await {
         Ok(None) => Ok(response),
-        // Another request under the key was faster.
-        Ok(Some(earlier)) => replay(earlier, request_id),
+        // Another request under the key was faster. What was done all the same is told as it was done.
+        Ok(Some(earlier)) if !response.status().is_success() => replay(earlier, request_id),
+        Ok(Some(_)) => Ok(response),
         Err(error) => {
             // What was done and found holds; only a repetition of the request does not know of it.
             tracing::error!(request_id, error = &error as &dyn std::error::Error, "a reply was not stored");

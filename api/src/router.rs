@@ -36,7 +36,7 @@ fn routes() -> Router<Catalog> {
         // Tables.
         .route("/v1/namespaces/{namespace}/tables", get(tables::list).post(tables::create))
         .route("/v1/namespaces/{namespace}/tables/{table}", get(tables::get).delete(tables::delete))
-        // Changes of a table.
+        // Changes of tables.
         .route("/v1/namespaces/{namespace}/tables/{table}/commits", post(commits::create))
         .route("/v1/transactions", post(transactions::create))
         // Scans of a table.

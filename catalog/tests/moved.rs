@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use prunus_catalog::{
     AddedFile, Catalog, CatalogOptions, Clock, CommitRequest, Committed, ConflictReason, DeclaredBound,
     DeclaredStatistics, Error, FieldJson, Filter, MAX_COMMIT_ATTEMPTS, NanOrder, NewTable, Operation, SchemaSource,
-    SnapshotId, SystemClock, TableIdent,
+    SnapshotId, SystemClock, TableCommit, TableIdent,
 };
 use prunus_statistics::{Literal, Number, Precision};
 use tempfile::TempDir;
@@ -94,19 +94,27 @@ async fn catalog() -> (Catalog, Arc<Meddler>, TempDir) {
     (catalog, meddler, folder)
 }
 
-/// Overwrites the rows where `a` is below 10, from the empty table on, while these files are added: each between a check and
-/// the transaction after it.
-async fn overwrite_while_added(files: Vec<AddedFile>) -> Result<Committed, Error> {
-    let (catalog, meddler, _folder) = catalog().await;
-    // The time of the snapshot is asked for before the first check.
-    *meddler.script.lock().unwrap() = std::iter::once(None).chain(files.into_iter().map(Some)).collect();
-    let request = CommitRequest {
+/// An overwrite of the rows where `a` is below 10, from the empty table on.
+fn overwrite() -> CommitRequest {
+    CommitRequest {
         operation: Operation::Overwrite,
         base_snapshot: Some(SnapshotId::EMPTY),
         filter: Some(Filter::Sql("a < 10".to_owned())),
         ..append(file("overwritten", 5))
-    };
-    let answer = catalog.commit(ident(), request).await;
+    }
+}
+
+/// A catalog to which these files are added: each between a check and the transaction after it.
+async fn catalog_that_moves(files: Vec<AddedFile>) -> (Catalog, Arc<Meddler>, TempDir) {
+    let (catalog, meddler, folder) = catalog().await;
+    // The time of the snapshot is asked for before the first check.
+    *meddler.script.lock().unwrap() = std::iter::once(None).chain(files.into_iter().map(Some)).collect();
+    (catalog, meddler, folder)
+}
+
+async fn overwrite_while_added(files: Vec<AddedFile>) -> Result<Committed, Error> {
+    let (catalog, meddler, _folder) = catalog_that_moves(files).await;
+    let answer = catalog.commit(ident(), overwrite()).await;
     assert!(meddler.script.lock().unwrap().is_empty());
     answer
 }
@@ -137,4 +145,21 @@ async fn files_that_come_after_the_check_and_cannot_match_let_it_pass() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_table_that_never_stands_still_is_given_up() {
     assert!(matches!(overwrite_while_added(far_files(MAX_COMMIT_ATTEMPTS)).await, Err(Error::HeadMoved)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transaction_whose_table_moves_is_checked_again() {
+    let transaction = || vec![TableCommit { table: ident(), request: overwrite() }];
+    let (catalog, _meddler, _folder) = catalog_that_moves(far_files(2)).await;
+    let committed = catalog.commit_all(transaction()).await.unwrap();
+    assert_eq!(committed.first().unwrap().committed.snapshot_id, SnapshotId(3));
+
+    let (catalog, _meddler, _folder) = catalog_that_moves(vec![file("near", 9)]).await;
+    match catalog.commit_all(transaction()).await {
+        Err(Error::OfTable { table, source }) => {
+            assert_eq!(table, ident());
+            assert!(matches!(*source, Error::Conflict { current_snapshot: SnapshotId(1), .. }), "{source:?}");
+        }
+        other => unreachable!("{other:?}"),
+    }
 }
