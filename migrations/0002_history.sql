@@ -29,7 +29,7 @@ CREATE TABLE forgotten_entry (
 CREATE TABLE stored_reply (
     scope TEXT NOT NULL, -- who asked, and which route
     idempotency_key TEXT NOT NULL,
-    content_hash INTEGER NOT NULL, -- xxh3 of the request's body
+    content_hash TEXT NOT NULL, -- xxh3 of the request's content, 128 bits in hexadecimal digits
     status INTEGER NOT NULL,
     body BLOB NOT NULL,
     stored_at_ms INTEGER NOT NULL,

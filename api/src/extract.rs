@@ -21,14 +21,18 @@ pub(crate) struct JsonBody<T>(pub(crate) T);
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         check_content_type(request.headers())?;
-        let bytes = Bytes::from_request(request, state).await.map_err(|rejection| match rejection {
-            BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => Problem::BodyTooLarge,
-            _ => Problem::BodyUnreadable,
-        })?;
-        parse_json(&bytes).map(Self)
+        parse_json(&body_bytes(request).await?).map(Self)
     }
+}
+
+/// The body of a request, up to the limit that stands for it.
+pub(crate) async fn body_bytes(request: Request) -> Result<Bytes, Problem> {
+    Bytes::from_request(request, &()).await.map_err(|rejection| match rejection {
+        BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => Problem::BodyTooLarge,
+        _ => Problem::BodyUnreadable,
+    })
 }
 
 fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {

@@ -1,45 +1,262 @@
-//! The Idempotency-Key header, which is not kept yet: a client that relies on it must learn that before it retries.
+//! The Idempotency-Key header: a request that is sent again under its key is answered as before, and carried out once.
+//!
+//! A handler whose change is one transaction stores its reply in it. All else is stored here, after the fact: refusals that
+//! the request would meet again, and the successes of handlers that do not store their own. What may go another way the next
+//! time, a failure above all, is not stored.
 
-use axum::extract::Request;
-use axum::http::Method;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use prunus_catalog::{Error, Fault};
+use prunus_catalog::{Catalog, Once, Render, RequestKey, StoredReply};
+use xxhash_rust::xxh3::Xxh3;
 
-use crate::problem::Problem;
+use crate::problem::{self, Problem};
+use crate::replies::{self, Kept};
+use crate::{extract, request_id};
 
-/// The middleware that refuses a changing request with an Idempotency-Key.
-pub(crate) async fn refuse_key(request: Request, next: Next) -> Response {
-    if promises_idempotency(&request) {
-        let fault = Fault::at("Idempotency-Key", "the header is not supported yet; send the request without it");
-        return Problem::Catalog(Error::invalid(fault)).into_response();
+/// The longest key that is taken from a client.
+const MAX_KEY_BYTES: usize = 255;
+/// Whose keys they are, until there are principals.
+const NOBODY: &str = "";
+/// The header of an answer that was given before.
+const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+
+/// The key of a request, for a handler that stores its reply with what it does.
+pub(crate) struct KeyOf(Option<RequestKey>);
+
+impl KeyOf {
+    /// For a use case whose outcome is answered as `render` says.
+    pub(crate) fn once<T>(self, render: Render<T>) -> Once<T> {
+        self.0.map_or_else(Once::unkeyed, |request| Once::keyed(request, render))
     }
-    next.run(request).await
 }
 
-fn promises_idempotency(request: &Request) -> bool {
-    let reads = request.method() == Method::POST && request.uri().path().ends_with("/plan");
-    let changes = request.method() != Method::GET && !reads;
-    changes && request.headers().contains_key("idempotency-key")
+impl<S: Send + Sync> FromRequestParts<S> for KeyOf {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(parts.extensions.get().cloned()))
+    }
+}
+
+/// The middleware that answers a changing request from what is stored under its key, or stores what it is answered.
+pub(crate) async fn keep_replies(State(catalog): State<Catalog>, request: Request, next: Next) -> Response {
+    if !is_change(&request) {
+        return next.run(request).await;
+    }
+    match key_of(request.headers()) {
+        Ok(None) => next.run(request).await,
+        Ok(Some(key)) => once(&catalog, key, request, next).await.unwrap_or_else(Problem::into_response),
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// Whether a request asks for something to be other than it is. A plan is read, though its route takes a POST.
+fn is_change(request: &Request) -> bool {
+    let path = request.uri().path();
+    match *request.method() {
+        Method::POST => !path.ends_with("/plan") && !path.ends_with("/explain"),
+        Method::PUT | Method::PATCH | Method::DELETE => true,
+        _ => false,
+    }
+}
+
+fn key_of(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    const HEADER: &str = "Idempotency-Key";
+    let malformed = |message| Problem::MalformedHeader { header: HEADER, message };
+    let mut keys = headers.get_all(HEADER).iter();
+    let Some(key) = keys.next() else { return Ok(None) };
+    if keys.next().is_some() {
+        return Err(malformed("a request has one"));
+    }
+    if !(1..=MAX_KEY_BYTES).contains(&key.len()) {
+        return Err(malformed("it is not a string of 1 to 255 bytes"));
+    }
+    let key = std::str::from_utf8(key.as_bytes()).map_err(|_| malformed("it is not UTF-8"))?;
+    Ok(Some(key.to_owned()))
+}
+
+async fn once(catalog: &Catalog, key: String, request: Request, next: Next) -> Result<Response, Problem> {
+    let request_id = request_id::of(&request);
+    let (mut parts, body) = request.into_parts();
+    let body = extract::body_bytes(Request::from_parts(parts.clone(), body)).await?;
+    let key = request_key(&parts, key, &body);
+    if let Some(reply) = catalog.get_reply(key.clone()).await? {
+        return replay(reply, request_id);
+    }
+    parts.extensions.insert(key.clone());
+    let response = next.run(Request::from_parts(parts, Body::from(body))).await;
+    let (reply, response) = match response.extensions().get::<Kept>() {
+        Some(Kept::Now) => return Ok(response),
+        Some(Kept::Before(reply)) => return replay(reply.clone(), request_id),
+        None => reply_of(response).await?,
+    };
+    let Some(reply) = reply else { return Ok(response) };
+    match catalog.ensure_reply(key, reply).await {
+        Ok(None) => Ok(response),
+        // Another request under the key was faster. What was done all the same is told as it was done.
+        Ok(Some(earlier)) if !response.status().is_success() => replay(earlier, request_id),
+        Ok(Some(_)) => Ok(response),
+        Err(error) => {
+            // What was done and found holds; only a repetition of the request does not know of it.
+            tracing::error!(request_id, error = &error as &dyn std::error::Error, "a reply was not stored");
+            Ok(response)
+        }
+    }
+}
+
+/// A reply from before, as the answer to the request of this id.
+fn replay(reply: StoredReply, request_id: String) -> Result<Response, Problem> {
+    let status = replies::status_of(&reply)?;
+    let mut response = if status.is_success() {
+        replies::success(reply)?
+    } else {
+        problem::stored_response(status, &reply.body, request_id)?
+    };
+    response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+    Ok(response)
+}
+
+/// The identity of a request: its route is a part of the scope, its query of the content.
+fn request_key(parts: &Parts, key: String, body: &Bytes) -> RequestKey {
+    let mut content = Xxh3::new();
+    content.update(parts.uri.query().unwrap_or_default().as_bytes());
+    // Stands in no query, so that none can be taken for the beginning of a body.
+    content.update(b"\n");
+    content.update(body);
+    let scope = format!("{NOBODY} {} {}", parts.method, parts.uri.path());
+    RequestKey { scope, key, content_hash: content.digest128() }
+}
+
+/// What is to be stored of an answer, if anything, and the answer.
+async fn reply_of(response: Response) -> Result<(Option<StoredReply>, Response), Problem> {
+    if let Some(problem) = response.extensions().get::<Arc<Problem>>() {
+        return Ok((problem.to_stored_reply(), response));
+    }
+    if !response.status().is_success() {
+        return Ok((None, response));
+    }
+    let (parts, body) = response.into_parts();
+    // Whatever a handler has made is in memory already.
+    let body = to_bytes(body, usize::MAX).await.map_err(|_| Problem::UnusableReply(parts.status.as_u16()))?;
+    let reply = StoredReply { status: parts.status.as_u16(), body: body.to_vec() };
+    Ok((Some(reply), Response::from_parts(parts, Body::from(body))))
 }
 
 #[cfg(test)]
 mod tests {
-    use axum::body::Body;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use axum::http::StatusCode;
+    use axum::middleware::from_fn_with_state;
+    use axum::routing::post;
+    use axum::{Json, Router};
+    use prunus_catalog::{CatalogOptions, Error};
+    use tower::ServiceExt;
 
     use super::*;
 
+    /// A route whose handler stores nothing of its own: it counts its calls, and does with them what it is told.
+    struct Counting {
+        router: Router,
+        calls: Arc<AtomicUsize>,
+        _folder: tempfile::TempDir,
+    }
+
+    impl Counting {
+        async fn new(outcome: fn() -> Result<(), Problem>) -> Self {
+            let (folder, calls) = (tempfile::tempdir().unwrap(), Arc::new(AtomicUsize::new(0)));
+            let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
+            let counted = Arc::clone(&calls);
+            let handler = move || async move {
+                let call = counted.fetch_add(1, Ordering::SeqCst);
+                outcome().map(|()| (StatusCode::ACCEPTED, Json(call)))
+            };
+            let router = Router::new().route("/v1/x", post(handler));
+            Self { router: router.layer(from_fn_with_state(catalog, keep_replies)), calls, _folder: folder }
+        }
+
+        /// Sends the same request: its status and body, and whether it was answered before.
+        async fn send(&self) -> (StatusCode, Bytes, bool) {
+            let request = Request::post("/v1/x").header("idempotency-key", "k").body(Body::from("body")).unwrap();
+            let response = self.router.clone().oneshot(request).await.unwrap();
+            let (status, replayed) = (response.status(), response.headers().contains_key(REPLAYED));
+            (status, to_bytes(response.into_body(), usize::MAX).await.unwrap(), replayed)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_handler_that_stores_nothing_is_called_once() {
+        let route = Counting::new(|| Ok(())).await;
+        assert_eq!(route.send().await, (StatusCode::ACCEPTED, Bytes::from("0"), false));
+        assert_eq!(route.send().await, (StatusCode::ACCEPTED, Bytes::from("0"), true));
+        assert_eq!(route.calls.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test]
+    async fn a_failure_is_tried_again() {
+        for failure in [|| Err(Error::Background.into()), || Err(Error::SchemaMoved.into())] {
+            let route = Counting::new(failure).await;
+            let first = route.send().await;
+            assert!(!first.2);
+            assert_eq!(route.send().await, first);
+            assert_eq!(route.calls.load(Ordering::SeqCst), 2);
+        }
+    }
+
     #[test]
-    fn only_changes_are_refused() {
-        let check = |method: Method, path: &str, header: &str, expected: bool| {
-            let request = Request::builder().method(method).uri(path).header(header, "k").body(Body::empty()).unwrap();
-            assert_eq!(promises_idempotency(&request), expected, "{path}");
+    fn a_plan_is_no_change() {
+        let check = |method: Method, path: &str, expected: bool| {
+            let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
+            assert_eq!(is_change(&request), expected, "{path}");
         };
-        check(Method::POST, "/v1/namespaces", "idempotency-key", true);
-        check(Method::DELETE, "/v1/namespaces/n", "Idempotency-Key", true);
-        check(Method::POST, "/v1/namespaces/n/tables/t/plan", "idempotency-key", false);
-        check(Method::DELETE, "/v1/namespaces/n/tables/plan", "idempotency-key", true);
-        check(Method::GET, "/v1/namespaces", "idempotency-key", false);
-        check(Method::POST, "/v1/namespaces", "x-other", false);
+        check(Method::POST, "/v1/namespaces", true);
+        check(Method::DELETE, "/v1/namespaces/n", true);
+        check(Method::PUT, "/v1/namespaces/n/tables/t/tags/plan", true);
+        check(Method::PATCH, "/v1/namespaces/n/tables/explain", true);
+        check(Method::POST, "/v1/namespaces/n/tables/t/plan", false);
+        check(Method::POST, "/v1/namespaces/n/tables/t/explain", false);
+        check(Method::GET, "/v1/namespaces", false);
+    }
+
+    #[test]
+    fn a_key_is_a_string_of_one_to_255_bytes() {
+        let check = |values: &[&[u8]]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append("idempotency-key", HeaderValue::from_bytes(value).unwrap());
+            }
+            key_of(&headers).ok()
+        };
+        assert_eq!(check(&[]), Some(None));
+        assert_eq!(check(&[b"k"]), Some(Some("k".to_owned())));
+        assert_eq!(check(&["schlüssel".as_bytes()]), Some(Some("schlüssel".to_owned())));
+        assert_eq!(check(&[&[b'k'; MAX_KEY_BYTES]]), Some(Some("k".repeat(MAX_KEY_BYTES))));
+        assert_eq!(check(&[&[b'k'; MAX_KEY_BYTES + 1]]), None);
+        assert_eq!(check(&[b""]), None);
+        assert_eq!(check(&[b"\xff"]), None);
+        assert_eq!(check(&[b"k", b"k"]), None);
+    }
+
+    #[test]
+    fn a_request_is_known_by_its_route_and_its_content() {
+        let of = |method: Method, uri: &str, body: &'static str| {
+            let (parts, ()) = Request::builder().method(method).uri(uri).body(()).unwrap().into_parts();
+            request_key(&parts, "k".to_owned(), &Bytes::from_static(body.as_bytes()))
+        };
+        let one = of(Method::POST, "/a", "body");
+        assert_eq!(of(Method::POST, "/a", "body"), one);
+        assert_ne!(of(Method::POST, "/b", "body").scope, one.scope);
+        assert_ne!(of(Method::PUT, "/a", "body").scope, one.scope);
+        let other = of(Method::POST, "/a?q=1", "body");
+        assert_eq!(other.scope, one.scope);
+        assert_ne!(other.content_hash, one.content_hash);
+        assert_ne!(of(Method::POST, "/a", "other").content_hash, one.content_hash);
     }
 }

@@ -10,6 +10,7 @@ mod routes;
 mod extract;
 mod accept;
 mod idempotency;
+mod replies;
 mod page_token;
 mod problem;
 mod request_id;

@@ -14,7 +14,7 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use prunus_catalog::{Error, Fault, NameError};
+use prunus_catalog::{Error, Fault, NameError, StoredReply};
 
 use crate::request_id;
 use crate::router::MAX_BODY_BYTES;
@@ -62,6 +62,14 @@ pub(crate) enum Problem {
     /// The query string is not that of this route.
     #[error("the query string is malformed: {0}")]
     MalformedQuery(String),
+    /// A header is not what it should be.
+    #[error("the header {header} is malformed: {message}")]
+    MalformedHeader {
+        /// Which header.
+        header: &'static str,
+        /// What is wrong with it.
+        message: &'static str,
+    },
     /// The path is not UTF-8.
     #[error("the path is malformed: {0}")]
     MalformedPath(String),
@@ -76,6 +84,9 @@ pub(crate) enum Problem {
     /// The snapshot that a page token pins is gone.
     #[error("the snapshot of the page token is gone: ask for the first page again")]
     StalePageToken,
+    /// A reply that is stored, or to be stored, is no answer.
+    #[error("a reply of status {0} cannot be given")]
+    UnusableReply(u16),
     /// A handler panicked.
     #[error("a handler panicked: {0}")]
     Panicked(String),
@@ -105,21 +116,46 @@ impl Problem {
         Self::Panicked(message.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default())
     }
 
+    /// What is kept of it to be given again: a refusal that the same request would meet again. `None` for what may pass, what
+    /// is not of the request, and for a key that stands for another request.
+    pub(crate) fn to_stored_reply(&self) -> Option<StoredReply> {
+        const PASSING: [StatusCode; 4] = [
+            StatusCode::UNAUTHORIZED,
+            StatusCode::FORBIDDEN,
+            StatusCode::REQUEST_TIMEOUT,
+            StatusCode::TOO_MANY_REQUESTS,
+        ];
+        let kind = self.kind();
+        let is_of_key = matches!(self, Self::Catalog(Error::KeyReused));
+        if !kind.status.is_client_error() || kind.retryable || is_of_key || PASSING.contains(&kind.status) {
+            return None;
+        }
+        let body = serde_json::to_vec(&self.to_json(String::new())).ok()?;
+        Some(StoredReply { status: kind.status.as_u16(), body })
+    }
+
     fn detail(&self, kind: &Kind) -> String {
-        if kind.status == StatusCode::INTERNAL_SERVER_ERROR { INTERNAL_DETAIL.to_owned() } else { self.to_string() }
+        match self {
+            _ if kind.status == StatusCode::INTERNAL_SERVER_ERROR => INTERNAL_DETAIL.to_owned(),
+            Self::Catalog(Error::OfTable { table, source }) => format!("{table}: {source}"),
+            problem => problem.to_string(),
+        }
+    }
+
+    /// What the catalog refused, or failed at; of a transaction's commit the refusal itself, and its table.
+    fn refusal(&self) -> (Option<&Error>, Option<String>) {
+        match self {
+            Self::Catalog(Error::OfTable { table, source }) => (Some(source), Some(table.to_string())),
+            Self::Catalog(error) => (Some(error), None),
+            _ => (None, None),
+        }
     }
 
     /// What is wrong with which part of the request.
     fn faults(&self) -> Vec<Fault> {
         match self {
             Self::Catalog(Error::Invalid(faults)) => faults.clone(),
-            Self::Catalog(Error::Filter(errors)) => errors
-                .iter()
-                .map(|error| {
-                    let fault = Fault::at("filter", error.to_string());
-                    Fault { column: error.column().map(str::to_owned), ..fault }
-                })
-                .collect(),
+            Self::Catalog(Error::Filter(errors)) => errors.iter().map(Fault::of_filter).collect(),
             Self::MalformedBody { message, at } => {
                 vec![Fault { at: at.clone(), message: message.clone(), ..Fault::default() }]
             }
@@ -133,8 +169,9 @@ impl Problem {
         let mut faults: Vec<FaultJson> = self.faults().into_iter().map(FaultJson::from).collect();
         let fault_count = (faults.len() > MAX_FAULTS).then_some(faults.len());
         faults.truncate(MAX_FAULTS);
-        let (current_snapshot, conflicts) = match self {
-            Self::Catalog(Error::Conflict { current_snapshot, conflicts }) => {
+        let (refusal, table) = self.refusal();
+        let (current_snapshot, conflicts) = match refusal {
+            Some(Error::Conflict { current_snapshot, conflicts }) => {
                 (Some(current_snapshot.0), Some(conflicts.iter().map(ConflictJson::from).collect()))
             }
             _ => (None, None),
@@ -148,6 +185,7 @@ impl Problem {
             retryable: kind.retryable,
             faults,
             fault_count,
+            table,
             current_snapshot,
             conflicts,
         }
@@ -172,6 +210,14 @@ impl IntoResponse for Problem {
         response.extensions_mut().insert(Arc::new(self));
         response
     }
+}
+
+/// A problem that was stored, as the answer to the request of this id.
+pub(crate) fn stored_response(status: StatusCode, body: &[u8], request_id: String) -> Result<Response, Problem> {
+    let json: ProblemJson = serde_json::from_slice(body).map_err(Error::Reply)?;
+    let mut response = (status, Json(ProblemJson { request_id, ..json })).into_response();
+    response.headers_mut().insert(header::CONTENT_TYPE, CONTENT_TYPE);
+    Ok(response)
 }
 
 /// The middleware that gives a problem its body.
@@ -220,6 +266,23 @@ mod tests {
         assert_eq!(problem.to_json(String::new()).detail, "the object store failed for `s3://b/k`");
         let panicked = Problem::panicked(&"secret").to_json(String::new());
         assert_eq!(panicked.detail, INTERNAL_DETAIL);
+    }
+
+    #[test]
+    fn what_may_pass_is_not_stored() {
+        let check = |problem: Problem, expected: Option<u16>| {
+            assert_eq!(problem.to_stored_reply().map(|reply| reply.status), expected, "{problem}");
+        };
+        let unavailable = prunus_catalog::StorageError::NotFound;
+        check(Problem::from(Fault::at("x", "y")), Some(422));
+        check(Problem::BodyTooLarge, Some(413));
+        check(Problem::Catalog(Error::NotFound { what: "table", name: "x".to_owned() }), Some(404));
+        check(Problem::Catalog(Error::SchemaMoved), None);
+        check(Problem::Catalog(Error::HeadMoved), None);
+        check(Problem::Catalog(Error::StorageUnavailable { path: "x".to_owned(), source: unavailable }), None);
+        check(Problem::Catalog(Error::KeyReused), None);
+        check(Problem::Catalog(Error::Background), None);
+        check(Problem::Panicked("x".to_owned()), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::any::Any;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
-use axum::middleware::{from_fn, map_request};
+use axum::middleware::{from_fn, from_fn_with_state, map_request};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use prunus_catalog::Catalog;
@@ -14,7 +14,7 @@ use tower_http::trace::TraceLayer;
 
 use crate::problem::{self, Problem};
 use crate::routes::{
-    changes, commits, expire, files, health, namespaces, orphans, plan, regroup, snapshots, tables, tags,
+    changes, commits, expire, files, health, namespaces, orphans, plan, regroup, snapshots, tables, tags, transactions,
 };
 use crate::{accept, idempotency, request_id};
 
@@ -23,7 +23,9 @@ pub const MAX_BODY_BYTES: usize = 64 << 20;
 
 /// The HTTP API over a catalog.
 pub fn router(catalog: Catalog) -> Router {
-    with_layers(routes().with_state(catalog))
+    // Inside the limit of bodies, since it reads them.
+    let keep_replies = from_fn_with_state(catalog.clone(), idempotency::keep_replies);
+    with_layers(routes().with_state(catalog).layer(keep_replies))
 }
 
 fn routes() -> Router<Catalog> {
@@ -36,8 +38,9 @@ fn routes() -> Router<Catalog> {
         // Tables.
         .route("/v1/namespaces/{namespace}/tables", get(tables::list).post(tables::create))
         .route("/v1/namespaces/{namespace}/tables/{table}", get(tables::get).delete(tables::delete))
-        // Changes of a table.
+        // Changes of tables.
         .route("/v1/namespaces/{namespace}/tables/{table}/commits", post(commits::create))
+        .route("/v1/transactions", post(transactions::create))
         // Scans of a table.
         .route("/v1/namespaces/{namespace}/tables/{table}/plan", post(plan::plan))
         .route("/v1/namespaces/{namespace}/tables/{table}/explain", post(plan::explain))
@@ -65,7 +68,6 @@ fn routes() -> Router<Catalog> {
 fn with_layers(routes: Router) -> Router {
     routes
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
-        .layer(from_fn(idempotency::refuse_key))
         .layer(from_fn(accept::require_json))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(problem::render))

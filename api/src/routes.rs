@@ -12,3 +12,4 @@ pub(crate) mod regroup;
 pub(crate) mod snapshots;
 pub(crate) mod tables;
 pub(crate) mod tags;
+pub(crate) mod transactions;

@@ -21,6 +21,7 @@ mod snapshot;
 mod statistics;
 mod table;
 mod tag;
+mod transaction;
 mod unique_map;
 mod time;
 
@@ -40,6 +41,7 @@ pub use snapshot::{SnapshotIdJson, SnapshotJson, SnapshotsJson};
 pub use statistics::{NewStatisticsJson, PrecisionJson, ProvenanceJson, ProvenancesJson, StatisticsJson};
 pub use table::{NewSchemaJson, NewTableJson, SchemaJson, TableJson, TableNameJson, TablesJson};
 pub use tag::{TagJson, TagsJson};
+pub use transaction::{TableCommitJson, TableCommittedJson, TransactionCommittedJson, TransactionJson};
 
 pub(crate) use page::page_size;
 pub(crate) use time::{parse_time, snapshot_ref};

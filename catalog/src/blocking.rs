@@ -6,6 +6,7 @@ use prunus_manifest::{ReadTransaction, WriteTransaction};
 use tokio::sync::oneshot;
 
 use crate::catalog::Catalog;
+use crate::once::{Done, Once};
 use crate::{Error, Result};
 
 /// Runs work that blocks on a thread that may.
@@ -39,5 +40,15 @@ impl Catalog {
             .await?;
         }
         answer.await.unwrap_or(Err(Error::Background))
+    }
+
+    /// Runs `job` on the writer unless its request is answered already, and returns when it is durable together with its reply.
+    pub(crate) async fn write_once<T: Send + 'static>(
+        &self,
+        once: Once<T>,
+        job: impl FnOnce(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<Done<T>> {
+        let now_ms = self.clock.now_ms();
+        self.write(move |tx| once.run(tx, now_ms, job)).await
     }
 }

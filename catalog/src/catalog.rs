@@ -6,6 +6,7 @@ use std::sync::Arc;
 use prunus_manifest::{Store, StoreOptions};
 
 use crate::clock::{Clock, SystemClock};
+use crate::commit::Heads;
 use crate::leases::Leases;
 use crate::plan_cache::{DEFAULT_PLAN_CACHE_BYTES, PlanCache};
 use crate::storage::Storage;
@@ -21,6 +22,7 @@ pub struct Catalog {
     pub(crate) storage: Arc<Storage>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) plan_cache: PlanCache,
+    pub(crate) heads: Arc<Heads>,
     pub(crate) leases: Arc<Leases>,
 }
 
@@ -61,6 +63,7 @@ impl Catalog {
             storage: Arc::new(Storage::from_environment()),
             clock: options.clock,
             plan_cache: PlanCache::new(options.plan_cache_bytes),
+            heads: Arc::default(),
             leases: Arc::default(),
         })
     }

@@ -1,27 +1,33 @@
 //! Commits: files in, files out, one snapshot more.
 //!
-//! All reading and checking is done before the transaction; in it the store compares, inserts and reads its answer.
+//! All reading and checking is done before the transaction ([`ready`]); in it the store compares, inserts and reads its answer.
+//! What another commit may do in between is found out where a filter says that it matters ([`checked`]).
 
-use std::collections::{BTreeMap, BTreeSet};
+mod checked;
+mod heads;
+mod ready;
+mod transaction;
 
-use futures::StreamExt;
-use futures::stream;
-use prunus_manifest::{NewCommit, NewDataFile, Operation, SchemaId, SnapshotId, TableId, Totals};
+use std::collections::BTreeMap;
+
+use prunus_manifest::{Operation, SnapshotId, Totals};
+use prunus_pruner::NanOrder;
 use prunus_statistics::Literal;
 
 use crate::catalog::Catalog;
 use crate::declared::DeclaredStatistics;
-use crate::location::Location;
 use crate::name::TableIdent;
-use crate::properties::StatisticsProperties;
-use crate::registration::{Refusal, Registered, Target, register};
-use crate::schema::{Field, Type};
-use crate::{Error, Fault, Result, tables};
+use crate::once::{Done, Once};
+use crate::plan::Filter;
+use crate::{Fault, Result};
+
+pub(crate) use heads::Heads;
+
+pub use checked::{MAX_COMMIT_ATTEMPTS, MAX_LISTED_CONFLICTS};
+pub use transaction::{MAX_TABLES_PER_TRANSACTION, TableCommit, TableCommitted};
 
 /// The most files that one commit adds and removes.
 pub const MAX_FILES_PER_COMMIT: usize = 100_000;
-/// How many footers are read at once.
-const MAX_FOOTERS_AT_ONCE: usize = 32;
 
 /// A change of a table, as it is asked for.
 #[derive(Clone, Debug)]
@@ -34,6 +40,11 @@ pub struct CommitRequest {
     pub add: Vec<AddedFile>,
     /// The paths of the files to be removed.
     pub remove: Vec<String>,
+    /// The rows that an overwrite was worked out from: it conflicts with a file that came after the base and may hold one of
+    /// them. Names bind to the current schema.
+    pub filter: Option<Filter>,
+    /// How the writer's engine orders NaN in the filter.
+    pub nan_order: NanOrder,
     /// What the writer notes.
     pub summary: BTreeMap<String, String>,
 }
@@ -72,133 +83,63 @@ pub struct Committed {
     pub warnings: Vec<Fault>,
 }
 
-struct Head {
-    table_id: TableId,
-    schema_id: SchemaId,
-    target: Target,
-}
-
 impl Catalog {
     /// Reads the files of a change, checks it, and makes it the table's newest snapshot. All or nothing.
     ///
     /// # Errors
-    /// [`Error::Invalid`] with every fault of every file; [`Error::Conflict`] with every path that contradicts the table;
-    /// [`Error::NotFound`], [`Error::StorageUnavailable`], [`Error::SchemaMoved`], [`Error::Store`].
+    /// [`Invalid`](crate::Error::Invalid) with every fault of every file; [`Filter`](crate::Error::Filter) with those of the
+    /// filter; [`Conflict`](crate::Error::Conflict) with every path that contradicts the table;
+    /// [`NotFound`](crate::Error::NotFound), [`StorageUnavailable`](crate::Error::StorageUnavailable),
+    /// [`SchemaMoved`](crate::Error::SchemaMoved), [`HeadMoved`](crate::Error::HeadMoved), [`Store`](crate::Error::Store).
     pub async fn commit(&self, ident: TableIdent, request: CommitRequest) -> Result<Committed> {
-        check_shape(&request)?;
-        let head = self.head(ident).await?;
-        let (remove, faults) = removed_paths(&request.remove, head.target.location.as_ref());
-        let (add, warnings) = self.register_all(&head.target, request.add, faults).await?;
-        let commit = NewCommit {
-            table_id: head.table_id,
-            base_snapshot: request.base_snapshot,
-            schema_id: head.schema_id,
-            operation: request.operation,
-            add,
-            remove,
-            summary: request.summary,
-            committed_at_ms: self.clock.now_ms(),
-        };
-        let done = self.write(move |tx| Ok(tx.commit(&commit)?)).await?;
-        Ok(Committed {
-            snapshot_id: done.snapshot_id,
-            committed_at_ms: done.committed_at_ms,
-            added_files: done.added_files,
-            removed_files: done.removed_files,
-            totals: done.totals,
-            warnings,
-        })
+        self.commit_once(ident, request, Once::unkeyed()).await.map(Done::of_unkeyed)
     }
 
-    async fn head(&self, ident: TableIdent) -> Result<Head> {
-        self.read(move |tx| {
-            let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-            let schema = tables::load_schema(tx, &row, row.schema_id)?;
-            let location = row.location.as_deref().and_then(|text| Location::parse(text, None).ok());
-            let properties = StatisticsProperties::parse(&row.properties).map_err(Error::Invalid)?;
-            let is_nested = |field: &Field| matches!(field.field_type, Type::List { .. } | Type::Map { .. });
-            let has_nested = schema.fields().iter().any(is_nested);
-            let columns = schema.leaf_columns();
-            let wanted = columns.iter().map(Into::into).collect();
-            let target = Target { location, columns, wanted, has_nested, properties };
-            Ok(Head { table_id: row.table_id, schema_id: row.schema_id, target })
-        })
-        .await
-    }
-
-    /// Reads or takes all files, [`MAX_FOOTERS_AT_ONCE`] at a time, in their order; the faults of all come together, with those
-    /// that were found before.
-    async fn register_all(
+    /// The same for a request that may be sent more than once.
+    ///
+    /// # Errors
+    /// As [`Catalog::commit`], and [`KeyReused`](crate::Error::KeyReused).
+    pub async fn commit_once(
         &self,
-        target: &Target,
-        files: Vec<AddedFile>,
-        mut faults: Vec<Fault>,
-    ) -> Result<(Vec<NewDataFile>, Vec<Fault>)> {
-        let registered: Vec<Result<Registered, Refusal>> = stream::iter(files)
-            .map(|file| register(&self.storage, target, file))
-            .buffered(MAX_FOOTERS_AT_ONCE)
-            .collect()
-            .await;
-        let (mut add, mut warnings) = (Vec::with_capacity(registered.len()), Vec::new());
-        let mut unavailable = None;
-        for result in registered {
-            match result {
-                Ok(registered) => {
-                    add.push(registered.file);
-                    warnings.extend(registered.warnings);
-                }
-                Err(Refusal::Faults(of_file)) => faults.extend(of_file),
-                Err(Refusal::Unavailable { path, source }) => {
-                    unavailable.get_or_insert((path, source));
-                }
+        ident: TableIdent,
+        request: CommitRequest,
+        once: Once<Committed>,
+    ) -> Result<Done<Committed>> {
+        let ready = self.make_ready(ident, request, self.clock.now_ms()).await?;
+        self.commit_ready([ready], once, |tx, [ready]| ready.commit(tx)).await
+    }
+}
+
+impl CommitRequest {
+    /// How many files it adds and removes.
+    fn file_count(&self) -> usize {
+        self.add.len() + self.remove.len()
+    }
+
+    /// Holds the request against what its operation may do; every fault found.
+    fn check_shape(&self) -> Vec<Fault> {
+        let (adds, removes) = (!self.add.is_empty(), !self.remove.is_empty());
+        let fault = match self.operation {
+            _ if self.file_count() > MAX_FILES_PER_COMMIT => {
+                Some(("add", format!("a commit adds and removes at most {MAX_FILES_PER_COMMIT} files")))
             }
+            Operation::Append if !adds => Some(("add", "an append adds at least one file".to_owned())),
+            Operation::Append if removes => Some(("remove", "an append removes nothing".to_owned())),
+            Operation::Delete if adds => Some(("add", "a delete adds nothing".to_owned())),
+            Operation::Delete if !removes => Some(("remove", "a delete removes at least one file".to_owned())),
+            Operation::Replace if !adds => Some(("add", "a replace adds at least one file".to_owned())),
+            Operation::Replace if !removes => Some(("remove", "a replace removes at least one file".to_owned())),
+            Operation::Overwrite if !adds && !removes => {
+                Some(("add", "an overwrite adds or removes something".to_owned()))
+            }
+            _ => None,
+        };
+        let mut faults: Vec<Fault> = fault.map(|(at, message)| Fault::at(at, message)).into_iter().collect();
+        if self.filter.is_some() && self.operation != Operation::Overwrite {
+            faults.push(Fault::at("filter", "only an overwrite has a filter"));
+        } else if self.filter.is_some() && self.base_snapshot.is_none() {
+            faults.push(Fault::at("base_snapshot", "a filter needs the snapshot that was read by it"));
         }
-        faults.extend(named_twice(&add));
-        match (faults.is_empty(), unavailable) {
-            (false, _) => Err(Error::Invalid(faults)),
-            (true, Some((path, source))) => Err(Error::StorageUnavailable { path, source }),
-            (true, None) => Ok((add, warnings)),
-        }
+        faults
     }
-}
-
-/// A path that is added twice, in whichever spellings.
-fn named_twice(add: &[NewDataFile]) -> Vec<Fault> {
-    let mut seen = BTreeSet::new();
-    add.iter()
-        .filter(|file| !seen.insert(&file.path))
-        .map(|file| Fault::of_path(&file.path, "the commit adds the file more than once"))
-        .collect()
-}
-
-/// Holds a request against what its operation may do.
-fn check_shape(request: &CommitRequest) -> Result<()> {
-    let (adds, removes) = (!request.add.is_empty(), !request.remove.is_empty());
-    let fault = match request.operation {
-        _ if request.add.len() + request.remove.len() > MAX_FILES_PER_COMMIT => {
-            Some(("add", format!("a commit adds and removes at most {MAX_FILES_PER_COMMIT} files")))
-        }
-        Operation::Append if !adds => Some(("add", "an append adds at least one file".to_owned())),
-        Operation::Append if removes => Some(("remove", "an append removes nothing".to_owned())),
-        Operation::Delete if adds => Some(("add", "a delete adds nothing".to_owned())),
-        Operation::Delete if !removes => Some(("remove", "a delete removes at least one file".to_owned())),
-        Operation::Replace if !adds => Some(("add", "a replace adds at least one file".to_owned())),
-        Operation::Replace if !removes => Some(("remove", "a replace removes at least one file".to_owned())),
-        Operation::Overwrite if !adds && !removes => Some(("add", "an overwrite adds or removes something".to_owned())),
-        _ => None,
-    };
-    fault.map_or(Ok(()), |(at, message)| Err(Error::invalid(Fault::at(at, message))))
-}
-
-/// The normal spellings of the paths, and a fault for each that is none.
-fn removed_paths(paths: &[String], base: Option<&Location>) -> (Vec<String>, Vec<Fault>) {
-    let mut removed = Vec::with_capacity(paths.len());
-    let mut faults = Vec::new();
-    for path in paths {
-        match Location::parse(path, base) {
-            Ok(location) => removed.push(location.as_str().to_owned()),
-            Err(error) => faults.push(Fault::of_path(path, error.to_string())),
-        }
-    }
-    (removed, faults)
 }

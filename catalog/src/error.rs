@@ -4,6 +4,7 @@ use prunus_manifest::{Conflict, MAX_FILES_PER_ROLLBACK, MAX_TAGS_PER_TABLE, Snap
 use prunus_pruner::{FilterError, ZoneMapsError};
 
 use crate::clock::time_text;
+use crate::name::TableIdent;
 use crate::storage::StorageError;
 
 /// The result of a use case.
@@ -40,6 +41,18 @@ impl Fault {
     /// A fault of a file.
     pub fn of_path(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self { path: Some(path.into()), ..Self::new(message) }
+    }
+
+    /// A fault of a filter.
+    pub fn of_filter(error: &FilterError) -> Self {
+        Self { column: error.column().map(str::to_owned), ..Self::at("filter", error.to_string()) }
+    }
+
+    /// The same fault of a part of a larger request.
+    #[must_use]
+    pub fn within(self, part: &str) -> Self {
+        let at = self.at.map_or_else(|| part.to_owned(), |at| format!("{part}.{at}"));
+        Self { at: Some(at), ..self }
     }
 
     /// The same fault, of this column.
@@ -94,6 +107,12 @@ pub enum Error {
     /// The table changed in between in a way that asks for the request to be made anew.
     #[error("the table's schema changed while the request was checked")]
     SchemaMoved,
+    /// The table changed again and again while a commit's filter was held against the changes; trying again may help.
+    #[error("the table changed faster than the filter could be held against the changes")]
+    HeadMoved,
+    /// The key of the request was given to a request of another content before.
+    #[error("the key was given to a request of another content before")]
+    KeyReused,
     /// The request was understood and cannot be carried out; every fault that was found.
     #[error("{}", summary(.0))]
     Invalid(Vec<Fault>),
@@ -103,6 +122,14 @@ pub enum Error {
     /// A page token that belongs to another request.
     #[error("the page token does not belong to this request")]
     ForeignPageToken,
+    /// One of the commits of a transaction cannot be made, and so none of them is.
+    #[error("the commit to table `{table}` cannot be made")]
+    OfTable {
+        /// The table.
+        table: TableIdent,
+        /// Why.
+        source: Box<Error>,
+    },
     /// The object store failed; trying again may help.
     #[error("the object store failed for `{path}`")]
     StorageUnavailable {
@@ -120,6 +147,9 @@ pub enum Error {
     /// Columns of statistics do not fit together.
     #[error("columns of statistics do not fit together")]
     ZoneMaps(#[from] ZoneMapsError),
+    /// A reply cannot be written; nothing that this crate answers is known to cause it.
+    #[error("a reply cannot be written")]
+    Reply(#[source] serde_json::Error),
     /// A background thread was lost.
     #[error("a background thread was lost")]
     Background,
@@ -172,6 +202,8 @@ impl From<prunus_manifest::Error> for Error {
             // Only a page token names a schema.
             Store::SchemaNotFound { .. } => Self::ForeignPageToken,
             Store::SchemaMoved { .. } => Self::SchemaMoved,
+            Store::HeadMoved { .. } => Self::HeadMoved,
+            Store::KeyReused => Self::KeyReused,
             Store::Conflict { current_snapshot, conflicts } => Self::Conflict { current_snapshot, conflicts },
             Store::RowSumsDiffer { added, removed } => Self::invalid(
                 Fault::at("add", "a replace must keep the rows of the files that it replaces")

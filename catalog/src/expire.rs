@@ -189,6 +189,8 @@ mod tests {
                 base_snapshot: None,
                 add: vec![AddedFile { path: snapshot.to_string(), size_bytes: Some(1), ..AddedFile::default() }],
                 remove: (1..snapshot).last().map(|before: i32| before.to_string()).into_iter().collect(),
+                filter: None,
+                nan_order: prunus_pruner::NanOrder::Any,
                 summary: [].into(),
             };
             catalog.commit(ident.clone(), commit).await.unwrap();

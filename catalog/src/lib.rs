@@ -7,6 +7,7 @@ mod catalog;
 mod clock;
 mod error;
 mod blocking;
+mod once;
 mod page;
 
 mod name;
@@ -42,7 +43,10 @@ mod regroup;
 pub use catalog::{Catalog, CatalogOptions};
 pub use changes::{Changes, ChangesRequest};
 pub use clock::{Clock, SystemClock};
-pub use commit::{AddedFile, CommitRequest, Committed, MAX_FILES_PER_COMMIT};
+pub use commit::{
+    AddedFile, CommitRequest, Committed, MAX_COMMIT_ATTEMPTS, MAX_FILES_PER_COMMIT, MAX_LISTED_CONFLICTS,
+    MAX_TABLES_PER_TRANSACTION, TableCommit, TableCommitted,
+};
 pub use declared::{DeclaredBound, DeclaredStatistics};
 pub use error::{Error, Fault, Result};
 pub use expire::{ExpireRequest, ExpireRun, Expired, MAX_EXPIRED_SNAPSHOTS, MAX_FORGOTTEN_FILES};
@@ -51,6 +55,7 @@ pub use leases::{LEASE_MS, MAX_LEASES};
 pub use location::{Location, LocationError, MAX_LOCATION_BYTES};
 pub use name::{MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, NameError, NamespaceName, TableIdent, TableName, TagName};
 pub use namespaces::Namespace;
+pub use once::{Done, Once, Render};
 pub use orphans::{MIN_ORPHAN_AGE_MS, OrphanPage, OrphansRequest};
 pub use page::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageSize};
 pub use plan::{
@@ -59,8 +64,8 @@ pub use plan::{
 };
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
-    Conflict, ConflictReason, DataFileRow, FileId, ManifestId, Operation, SchemaId, SnapshotId, TableLayout, TagChange,
-    Totals,
+    Conflict, ConflictReason, DataFileRow, FileId, ManifestId, Operation, RequestKey, SchemaId, SnapshotId,
+    StoredReply, TableLayout, TagChange, Totals,
 };
 pub use prunus_pruner::{FilterError, NanOrder, Obstacles, Outcome, Verdict};
 pub use regroup::{RegroupRequest, Regrouped};

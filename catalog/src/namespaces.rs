@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use prunus_manifest::NamespaceRow;
+use prunus_manifest::{NamespaceRow, WriteTransaction};
 
 use crate::catalog::Catalog;
 use crate::name::NamespaceName;
+use crate::once::{Done, Once};
 use crate::page::PageSize;
 use crate::{Error, Result};
 
@@ -36,8 +37,23 @@ impl Catalog {
         name: NamespaceName,
         properties: BTreeMap<String, String>,
     ) -> Result<Namespace> {
+        self.create_namespace_once(name, properties, Once::unkeyed()).await.map(Done::of_unkeyed)
+    }
+
+    /// The same for a request that may be sent more than once.
+    ///
+    /// # Errors
+    /// As [`Catalog::create_namespace`], and [`Error::KeyReused`].
+    pub async fn create_namespace_once(
+        &self,
+        name: NamespaceName,
+        properties: BTreeMap<String, String>,
+        once: Once<Namespace>,
+    ) -> Result<Done<Namespace>> {
         let now_ms = self.clock.now_ms();
-        self.write(move |tx| Ok(tx.create_namespace(name.as_str(), &properties, now_ms)?.into())).await
+        let create =
+            move |tx: &WriteTransaction<'_>| Ok(tx.create_namespace(name.as_str(), &properties, now_ms)?.into());
+        self.write_once(once, create).await
     }
 
     /// A page of namespaces in the order of their names, from the first one after `after`, and whether there are more.
@@ -70,6 +86,14 @@ impl Catalog {
     /// # Errors
     /// [`Error::NotFound`], [`Error::NamespaceNotEmpty`], [`Error::Store`].
     pub async fn delete_namespace(&self, name: NamespaceName) -> Result<()> {
-        self.write(move |tx| Ok(tx.delete_namespace(name.as_str())?)).await
+        self.delete_namespace_once(name, Once::unkeyed()).await.map(Done::of_unkeyed)
+    }
+
+    /// The same for a request that may be sent more than once.
+    ///
+    /// # Errors
+    /// As [`Catalog::delete_namespace`], and [`Error::KeyReused`].
+    pub async fn delete_namespace_once(&self, name: NamespaceName, once: Once<()>) -> Result<Done<()>> {
+        self.write_once(once, move |tx| Ok(tx.delete_namespace(name.as_str())?)).await
     }
 }

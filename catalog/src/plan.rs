@@ -8,6 +8,7 @@
 mod explain;
 mod filter;
 mod metrics;
+mod overlap;
 mod passes;
 mod prepare;
 
@@ -30,11 +31,12 @@ use crate::table_schema::TableSchema;
 use crate::{Error, Result, blocking};
 
 use filter::{ReadFilter, ResidualIndex, ResidualTable};
-use passes::{Passed, Survivor};
+use passes::{Passed, Span, Survivor};
 
 pub use explain::{Explained, ExplainedConjunct};
 pub use filter::Filter;
 pub use metrics::{ConjunctMetrics, PlanMetrics, PlanTimings};
+pub(crate) use overlap::OverlapFilter;
 
 /// Which snapshot is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -238,11 +240,24 @@ fn find(
     let schema = reader.load_schema(snapshot.schema_id)?;
     let program = prepare::compile(&schema.columns, request, filter)?;
     let bind = bind_started.elapsed();
-    let Passed { mut survivors, residuals, mut metrics } = passes::run(&reader, &table, &snapshot, &program)?;
+    let span = Span::whole(snapshot.snapshot_id);
+    let Passed { mut survivors, residuals, mut metrics } = passes::run(&reader, &table, span, &program)?;
+    check_totals(&table, &snapshot, &metrics)?;
     survivors.sort_unstable_by_key(|survivor| survivor.file_id);
     metrics.timings.bind = bind;
     let ResolvedSnapshot { snapshot_id, schema_id, .. } = snapshot;
     Ok(Found { table_id: table.table_id, snapshot_id, schema_id, schema, survivors, residuals, metrics })
+}
+
+/// Holds what a plan has looked at against what the snapshot is said to hold: a row that is lost or damaged is an error, never
+/// a file fewer.
+fn check_totals(table: &TableRow, snapshot: &ResolvedSnapshot, metrics: &PlanMetrics) -> Result<()> {
+    let (found, expected) = (metrics.totals(), snapshot.totals);
+    if found == expected {
+        return Ok(());
+    }
+    let (table_id, snapshot_id) = (table.table_id, snapshot.snapshot_id);
+    Err(Error::Store(prunus_manifest::Error::Miscounted { table_id, snapshot_id, expected, found }))
 }
 
 /// The survivors that a page asks for, and whether more follow.

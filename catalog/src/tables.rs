@@ -1,6 +1,7 @@
 //! Tables: create, list, look at, drop.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use prunus_manifest::{NewTable as NewTableRow, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, TableRow, Totals};
 use prunus_statistics::{FieldId, PrimitiveType};
@@ -9,6 +10,7 @@ use crate::catalog::Catalog;
 use crate::column_ref;
 use crate::location::Location;
 use crate::name::{NamespaceName, TableIdent};
+use crate::once::{Done, Once};
 use crate::page::PageSize;
 use crate::properties::StatisticsProperties;
 use crate::schema::{LeafColumn, NewField, Schema, assign_ids};
@@ -75,6 +77,14 @@ impl Catalog {
     /// [`Error::Invalid`] with every fault found, [`Error::NotFound`] for the namespace, [`Error::AlreadyExists`],
     /// [`Error::StorageUnavailable`], [`Error::Store`].
     pub async fn create_table(&self, new: NewTable) -> Result<Table> {
+        self.create_table_once(new, Once::unkeyed()).await.map(Done::of_unkeyed)
+    }
+
+    /// The same for a request that may be sent more than once.
+    ///
+    /// # Errors
+    /// As [`Catalog::create_table`], and [`Error::KeyReused`].
+    pub async fn create_table_once(&self, new: NewTable, once: Once<Table>) -> Result<Done<Table>> {
         StatisticsProperties::parse(&new.properties).map_err(Error::Invalid)?;
         let location = match &new.location {
             Some(text) => Some(
@@ -107,7 +117,7 @@ impl Catalog {
             properties: new.properties,
             created_at_ms: self.clock.now_ms(),
         };
-        self.write(move |tx| {
+        self.write_once(once, move |tx| {
             let row = tx.create_table(&row)?;
             load(tx, row)
         })
@@ -150,7 +160,24 @@ impl Catalog {
     /// # Errors
     /// [`Error::NotFound`], [`Error::Store`].
     pub async fn drop_table(&self, ident: TableIdent) -> Result<()> {
-        self.write(move |tx| Ok(tx.drop_table(ident.namespace.as_str(), ident.name.as_str())?)).await
+        self.drop_table_once(ident, Once::unkeyed()).await.map(Done::of_unkeyed)
+    }
+
+    /// The same for a request that may be sent more than once.
+    ///
+    /// # Errors
+    /// As [`Catalog::drop_table`], and [`Error::KeyReused`].
+    pub async fn drop_table_once(&self, ident: TableIdent, once: Once<()>) -> Result<Done<()>> {
+        let (dropped, heads) = (ident.clone(), Arc::clone(&self.heads));
+        let done = self.write_once(once, move |tx| {
+            tx.drop_table(dropped.namespace.as_str(), dropped.name.as_str())?;
+            // Here too: whoever asked may not wait for the answer.
+            heads.forget(&dropped);
+            Ok(())
+        });
+        let done = done.await;
+        self.heads.forget(&ident);
+        done
     }
 }
 

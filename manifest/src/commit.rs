@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use prunus_statistics::FileStatistics;
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 use crate::conflict::{self, KnownFile};
 use crate::data_file::{self, Partition};
 use crate::ids::Unsigned;
-use crate::leaf_set::{FileLeaf, LeafSetWriter};
+use crate::leaf_set::FileLeaf;
 use crate::snapshot::{Operation, SnapshotRow};
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use crate::{Error, ManifestId, Result, SchemaId, SnapshotId, TableId, Totals, tail};
@@ -78,12 +78,19 @@ pub(crate) struct Head {
     pub(crate) current_snapshot: SnapshotId,
     pub(crate) schema_id: SchemaId,
     tail_files: u64,
+    /// When the current snapshot was committed; the empty table was at no time.
+    committed_at_ms: Option<i64>,
+    /// What is live in the current snapshot.
+    totals: Totals,
 }
 
+// Together with the current snapshot, which the empty table does not have: commits are few statements.
 const SELECT_HEAD: &str = "
-    SELECT current_snapshot, schema_id, tail_files
-    FROM lake_table
-    WHERE table_id = ?1";
+    SELECT t.current_snapshot, t.schema_id, t.tail_files, s.committed_at_ms, s.files, s.rows, s.files_of_unknown_rows,
+        s.bytes
+    FROM lake_table t
+        LEFT JOIN snapshot s ON s.table_id = t.table_id AND s.snapshot_id = t.current_snapshot
+    WHERE t.table_id = ?1";
 
 const UPDATE_HEAD: &str = "
     UPDATE lake_table
@@ -118,21 +125,36 @@ impl WriteTransaction<'_> {
     /// [`Error::Conflict`] with every path at fault; [`Error::RowSumsDiffer`] for a replace; [`Error::TotalsOverflow`];
     /// [`Error::Sqlite`].
     pub fn commit(&self, commit: &NewCommit) -> Result<Committed> {
-        let table_id = commit.table_id;
-        let head = self.load_head(table_id)?;
-        self.check_head(commit, &head)?;
+        let head = self.load_head(commit.table_id)?;
+        self.commit_on(commit, &head)
+    }
+
+    /// The same for a change that was held against all snapshots up to this one: what came after it, nobody has looked at.
+    ///
+    /// # Errors
+    /// [`Error::HeadMoved`] if the table has a newer snapshot; all of [`WriteTransaction::commit`].
+    pub fn commit_checked(&self, commit: &NewCommit, checked_up_to: SnapshotId) -> Result<Committed> {
+        let head = self.load_head(commit.table_id)?;
+        if head.current_snapshot != checked_up_to {
+            return Err(Error::HeadMoved { checked_up_to, current: head.current_snapshot });
+        }
+        self.commit_on(commit, &head)
+    }
+
+    fn commit_on(&self, commit: &NewCommit, head: &Head) -> Result<Committed> {
+        self.check_head(commit, head)?;
         let removed = conflict::check_paths(self, commit)?
             .map_err(|conflicts| Error::Conflict { current_snapshot: head.current_snapshot, conflicts })?;
         if commit.operation == Operation::Replace {
             check_row_sums(commit, &removed)?;
         }
-        self.record(commit, &removed, &head)
+        self.record(commit, &removed, head)
     }
 
     /// Writes a change that was checked: its snapshot, its files, the table's new head.
     pub(crate) fn record(&self, commit: &NewCommit, removed: &[KnownFile], head: &Head) -> Result<Committed> {
         let table_id = commit.table_id;
-        let snapshot = self.next_snapshot(commit, removed, head)?;
+        let snapshot = next_snapshot(commit, removed, head)?;
         self.insert_snapshot(table_id, &snapshot)?;
         self.insert_files(commit, snapshot.snapshot_id)?;
         self.remove_files(table_id, removed, snapshot.snapshot_id)?;
@@ -161,37 +183,7 @@ impl WriteTransaction<'_> {
         }
     }
 
-    fn next_snapshot(&self, commit: &NewCommit, removed: &[KnownFile], head: &Head) -> Result<SnapshotRow> {
-        let parent = head.current_snapshot;
-        let (mut totals, not_before_ms) = match parent {
-            SnapshotId::EMPTY => (Totals::default(), i64::MIN),
-            parent => {
-                let parent = self.load_snapshot(commit.table_id, parent)?;
-                (parent.totals, parent.committed_at_ms)
-            }
-        };
-        let overflow = || Error::TotalsOverflow(commit.table_id);
-        for file in removed {
-            totals = totals.without(file.size_bytes, file.row_count).ok_or_else(overflow)?;
-        }
-        for file in &commit.add {
-            totals = totals.with(file.size_bytes, file.row_count).ok_or_else(overflow)?;
-        }
-        Ok(SnapshotRow {
-            snapshot_id: SnapshotId(parent.0 + 1),
-            parent,
-            operation: commit.operation,
-            committed_at_ms: commit.committed_at_ms.max(not_before_ms),
-            schema_id: commit.schema_id,
-            added_files: commit.add.len() as u64,
-            removed_files: removed.len() as u64,
-            totals,
-            summary: commit.summary.clone(),
-        })
-    }
-
     fn insert_files(&self, commit: &NewCommit, snapshot_id: SnapshotId) -> Result<()> {
-        let mut leaf_sets = LeafSetWriter::new(self, commit.table_id);
         for file in &commit.add {
             let values = params![
                 commit.table_id,
@@ -201,7 +193,7 @@ impl WriteTransaction<'_> {
                 file.row_count.map(Unsigned),
                 file.etag,
                 file.last_modified_ms,
-                leaf_sets.ensure(&file.leaves)?,
+                self.ensure_leaf_set(commit.table_id, &file.leaves)?,
                 data_file::encode_partition(&file.partition)?,
                 snapshot_id,
             ];
@@ -239,11 +231,46 @@ pub(crate) fn count_removals(tx: &WriteTransaction<'_>, manifest_id: ManifestId,
 
 impl ReadTransaction<'_> {
     pub(crate) fn load_head(&self, table_id: TableId) -> Result<Head> {
-        let head = self.query_first(SELECT_HEAD, [table_id], |row| {
-            Ok(Head { current_snapshot: row.get(0)?, schema_id: row.get(1)?, tail_files: row.get::<_, Unsigned>(2)?.0 })
-        })?;
-        head.ok_or(Error::TableGone(table_id))
+        let head = self.query_first(SELECT_HEAD, [table_id], head)?.ok_or(Error::TableGone(table_id))?;
+        if head.committed_at_ms.is_none() && head.current_snapshot != SnapshotId::EMPTY {
+            return Err(Error::SnapshotNotFound { table_id, snapshot_id: head.current_snapshot });
+        }
+        Ok(head)
     }
+}
+
+fn head(row: &Row<'_>) -> Result<Head> {
+    let sum = |column| Ok::<_, Error>(row.get::<_, Option<Unsigned>>(column)?.map_or(0, |sum| sum.0));
+    Ok(Head {
+        current_snapshot: row.get(0)?,
+        schema_id: row.get(1)?,
+        tail_files: row.get::<_, Unsigned>(2)?.0,
+        committed_at_ms: row.get(3)?,
+        totals: Totals { files: sum(4)?, rows: sum(5)?, files_of_unknown_rows: sum(6)?, bytes: sum(7)? },
+    })
+}
+
+fn next_snapshot(commit: &NewCommit, removed: &[KnownFile], head: &Head) -> Result<SnapshotRow> {
+    let overflow = || Error::TotalsOverflow(commit.table_id);
+    let mut totals = head.totals;
+    for file in removed {
+        totals = totals.without(file.size_bytes, file.row_count).ok_or_else(overflow)?;
+    }
+    for file in &commit.add {
+        totals = totals.with(file.size_bytes, file.row_count).ok_or_else(overflow)?;
+    }
+    let not_before_ms = head.committed_at_ms.unwrap_or(i64::MIN);
+    Ok(SnapshotRow {
+        snapshot_id: SnapshotId(head.current_snapshot.0 + 1),
+        parent: head.current_snapshot,
+        operation: commit.operation,
+        committed_at_ms: commit.committed_at_ms.max(not_before_ms),
+        schema_id: commit.schema_id,
+        added_files: commit.add.len() as u64,
+        removed_files: removed.len() as u64,
+        totals,
+        summary: commit.summary.clone(),
+    })
 }
 
 /// Both sums must be the same, unless a file has no known row count.
@@ -254,5 +281,86 @@ fn check_row_sums(commit: &NewCommit, removed: &[KnownFile]) -> Result<()> {
     match (added, removed) {
         (Some(added), Some(removed)) if added != removed => Err(Error::RowSumsDiffer { added, removed }),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::sync::{Arc, Mutex};
+
+    use rusqlite::trace::{TraceEvent, TraceEventCodes};
+
+    use super::*;
+    use crate::{NewTable, database};
+
+    fn append(table_id: TableId, path: &str) -> NewCommit {
+        let file = NewDataFile {
+            path: path.to_owned(),
+            size_bytes: 1,
+            row_count: None,
+            etag: None,
+            last_modified_ms: None,
+            leaves: vec![FileLeaf { path: vec!["number".to_owned()], field_id: None }],
+            partition: Partition::new(),
+            statistics: FileStatistics::default(),
+        };
+        NewCommit {
+            table_id,
+            base_snapshot: None,
+            schema_id: SchemaId(1),
+            operation: Operation::Append,
+            add: vec![file],
+            remove: Vec::new(),
+            summary: BTreeMap::new(),
+            committed_at_ms: 1,
+        }
+    }
+
+    fn create_table(tx: &WriteTransaction<'_>) -> TableId {
+        tx.create_namespace("sales", &BTreeMap::new(), 1).unwrap();
+        let new = NewTable {
+            namespace: "sales".to_owned(),
+            name: "orders".to_owned(),
+            uuid: "uuid".to_owned(),
+            location: None,
+            schema: "{}".to_owned(),
+            columns: Vec::new(),
+            last_field_id: prunus_statistics::FieldId(1),
+            cluster_by: Vec::new(),
+            properties: BTreeMap::new(),
+            created_at_ms: 1,
+        };
+        tx.create_table(&new).unwrap().table_id
+    }
+
+    #[test]
+    fn an_append_of_one_file_is_six_statements() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut connection = database::open_writer(&folder.path().join("store.db")).unwrap();
+        let statements = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&statements);
+        let note = move |event: TraceEvent<'_>| {
+            if let TraceEvent::Stmt(_, sql) = event {
+                let words: Vec<&str> = sql.split_whitespace().take(3).collect();
+                seen.lock().unwrap().push(words.join(" "));
+            }
+        };
+        connection.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(note)).unwrap();
+        let known = RefCell::default();
+        let tx = WriteTransaction::new(&connection, 4096, &known);
+        let table_id = create_table(&tx);
+        tx.commit(&append(table_id, "first")).unwrap();
+        statements.lock().unwrap().clear();
+        tx.commit(&append(table_id, "second")).unwrap();
+        let expected = [
+            "SELECT t.current_snapshot, t.schema_id,",
+            "SELECT file_id, size_bytes,",
+            "INSERT INTO snapshot",
+            "INSERT INTO data_file",
+            "INSERT INTO tail_statistics",
+            "UPDATE lake_table SET",
+        ];
+        assert_eq!(*statements.lock().unwrap(), expected);
     }
 }

@@ -158,6 +158,14 @@ pub enum Error {
         /// What the table has.
         current: SchemaId,
     },
+    /// The commit was held against an older snapshot than the table has. Look at what came in between and retry.
+    #[error("the commit was checked up to snapshot {checked_up_to}, and the table has snapshot {current}")]
+    HeadMoved {
+        /// What the commit was held against.
+        checked_up_to: SnapshotId,
+        /// What the table has.
+        current: SnapshotId,
+    },
     /// The commit contradicts what is in the table.
     #[error("the commit conflicts with snapshot {current_snapshot} in {} paths", conflicts.len())]
     Conflict {
@@ -183,6 +191,10 @@ pub enum Error {
     /// The table's rows or bytes would pass 2^63 - 1.
     #[error("the totals of table {0} would pass 2^63 - 1")]
     TotalsOverflow(TableId),
+
+    /// The key of a request was given to a request of another content before.
+    #[error("the key was given to a request of another content before")]
+    KeyReused,
 
     /// A block does not hold what was written.
     #[error("{block} of manifest {manifest_id} of table {table_id} is damaged")]
@@ -255,6 +267,8 @@ pub enum ConflictReason {
     NotLiveAtBase,
     /// To be added, and a snapshot names the path with another size or etag: the object was overwritten.
     ObjectChanged,
+    /// Added after the commit's base snapshot, and it may hold rows of the filter that the commit was worked out from.
+    MayMatch,
 }
 
 impl fmt::Display for ConflictReason {
@@ -265,6 +279,7 @@ impl fmt::Display for ConflictReason {
             Self::NotLive => "the file is not live",
             Self::NotLiveAtBase => "the file was not live at the base snapshot",
             Self::ObjectChanged => "a snapshot names the path with another size or etag",
+            Self::MayMatch => "the file was added since the base snapshot and may hold rows of the filter",
         })
     }
 }

@@ -33,32 +33,53 @@ const INSERT_LEAF_SET: &str = "
     INSERT INTO leaf_set (table_id, hash, leaves)
     VALUES (?1, ?2, ?3)";
 
-/// The sets of one table that a commit has stored or found.
-pub(crate) struct LeafSetWriter<'t, 'c> {
-    transaction: &'t WriteTransaction<'c>,
-    table_id: TableId,
-    known: HashMap<Vec<u8>, i64>,
+/// How many bytes of sets the writer knows at most; beyond them it starts anew.
+const MAX_KNOWN_BYTES: usize = 4 << 20;
+
+/// The sets that the writer has stored or found, kept from commit to commit: nearly every file of a table has one of a few.
+///
+/// A set that was stored by a job that is rolled back is gone, and its id is given to another one, so whatever is rolled
+/// back must be followed by [`KnownLeafSets::forget`].
+#[derive(Default)]
+pub(crate) struct KnownLeafSets {
+    by_table: HashMap<TableId, HashMap<Vec<u8>, i64>>,
+    size_bytes: usize,
 }
 
-impl<'t, 'c> LeafSetWriter<'t, 'c> {
-    pub(crate) fn new(transaction: &'t WriteTransaction<'c>, table_id: TableId) -> Self {
-        Self { transaction, table_id, known: HashMap::new() }
+impl KnownLeafSets {
+    /// Knows nothing any more.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::default();
     }
 
-    /// The id of the set, which is stored if it is new.
-    pub(crate) fn ensure(&mut self, leaves: &[FileLeaf]) -> Result<i64> {
+    fn get(&self, table_id: TableId, leaves: &[u8]) -> Option<i64> {
+        self.by_table.get(&table_id)?.get(leaves).copied()
+    }
+
+    fn insert(&mut self, table_id: TableId, leaves: Vec<u8>, id: i64) {
+        if self.size_bytes + leaves.len() > MAX_KNOWN_BYTES {
+            self.forget();
+        }
+        self.size_bytes += leaves.len();
+        self.by_table.entry(table_id).or_default().insert(leaves, id);
+    }
+}
+
+impl WriteTransaction<'_> {
+    /// The id of a set of leaves in a table, which is stored if it is new.
+    pub(crate) fn ensure_leaf_set(&self, table_id: TableId, leaves: &[FileLeaf]) -> Result<i64> {
         let bytes = checked::pack(leaves).map_err(Error::encode)?;
-        if let Some(id) = self.known.get(&bytes) {
-            return Ok(*id);
+        if let Some(id) = self.leaf_sets().borrow().get(table_id, &bytes) {
+            return Ok(id);
         }
         let hash = xxh3_64(&bytes).cast_signed();
         let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?));
-        let stored = self.transaction.query_all(SELECT_BY_HASH, params![self.table_id, hash], read)?;
+        let stored = self.query_all(SELECT_BY_HASH, params![table_id, hash], read)?;
         let id = match stored.into_iter().find(|(_, stored)| *stored == bytes) {
             Some((id, _)) => id,
-            None => self.transaction.insert(INSERT_LEAF_SET, params![self.table_id, hash, bytes])?,
+            None => self.insert(INSERT_LEAF_SET, params![table_id, hash, bytes])?,
         };
-        self.known.insert(bytes, id);
+        self.leaf_sets().borrow_mut().insert(table_id, bytes, id);
         Ok(id)
     }
 }
@@ -81,5 +102,30 @@ impl LeafSetReader {
         let leaves: Arc<[FileLeaf]> = leaves.into();
         self.known.insert(id, Arc::clone(&leaves));
         Ok(leaves)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_known_by_table() {
+        let mut known = KnownLeafSets::default();
+        known.insert(TableId(1), vec![1], 10);
+        assert_eq!(known.get(TableId(1), &[1]), Some(10));
+        assert_eq!(known.get(TableId(2), &[1]), None);
+    }
+
+    #[test]
+    fn sets_are_known_up_to_the_limit() {
+        let mut known = KnownLeafSets::default();
+        let large = vec![1; MAX_KNOWN_BYTES - 1];
+        known.insert(TableId(1), large.clone(), 10);
+        known.insert(TableId(1), vec![2], 11);
+        assert_eq!(known.get(TableId(1), &large), Some(10));
+        known.insert(TableId(1), vec![3], 12);
+        assert_eq!(known.get(TableId(1), &[2]), None);
+        assert_eq!(known.get(TableId(1), &[3]), Some(12));
     }
 }

@@ -35,6 +35,7 @@ mod data_file;
 mod leaf_set;
 mod rollback;
 mod tail;
+mod stored_reply;
 
 mod block;
 mod builder;
@@ -75,6 +76,7 @@ pub use rollback::{MAX_FILES_PER_ROLLBACK, NewRollback, ROLLED_BACK_TO};
 pub use schema::SchemaColumn;
 pub use snapshot::{Operation, SnapshotRow};
 pub use store::{MANIFEST_TARGET_FILES, MAX_MANIFEST_FILES, MAX_READERS, Store, StoreOptions};
+pub use stored_reply::{REPLY_KEPT_MS, RequestKey, StoredReply};
 pub use table::{NewTable, TableRow};
 pub use tag::{MAX_TAGS_PER_TABLE, TagChange, TagRow};
 pub use tail::TailEntry;

@@ -6,6 +6,7 @@ use std::ops::Deref;
 
 use rusqlite::{Connection, Params, Row};
 
+use crate::leaf_set::KnownLeafSets;
 use crate::{Result, TableId};
 
 /// One state of the store, for as long as the closure runs that was given it.
@@ -47,13 +48,19 @@ impl<'c> ReadTransaction<'c> {
 /// jobs beside it. It reads, too, and sees what the job did.
 pub struct WriteTransaction<'c> {
     reader: ReadTransaction<'c>,
+    leaf_sets: &'c RefCell<KnownLeafSets>,
     target_files: u64,
     full_tails: RefCell<BTreeSet<TableId>>,
 }
 
 impl<'c> WriteTransaction<'c> {
-    pub(crate) fn new(connection: &'c Connection, target_files: u64) -> Self {
-        Self { reader: ReadTransaction::new(connection), target_files, full_tails: RefCell::default() }
+    pub(crate) fn new(connection: &'c Connection, target_files: u64, leaf_sets: &'c RefCell<KnownLeafSets>) -> Self {
+        Self { reader: ReadTransaction::new(connection), leaf_sets, target_files, full_tails: RefCell::default() }
+    }
+
+    /// The sets of leaves that the writer knows.
+    pub(crate) fn leaf_sets(&self) -> &RefCell<KnownLeafSets> {
+        self.leaf_sets
     }
 
     /// Runs a statement; says how many rows it changed.

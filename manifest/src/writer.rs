@@ -1,8 +1,10 @@
 //! The writer: one thread with one connection and a bounded queue.
 //!
-//! It takes all that waits into one immediate transaction, a savepoint for each job, commits once and only then answers.
+//! It takes all that waits into one immediate transaction, a savepoint for each job, commits once and only then answers. A job
+//! that is alone needs no savepoint: the transaction is its own.
 //! What else is due on account of the jobs it leaves to the maintenance.
 
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SendError, SyncSender, TrySendError, sync_channel};
@@ -10,6 +12,7 @@ use std::thread::JoinHandle;
 
 use rusqlite::Connection;
 
+use crate::leaf_set::KnownLeafSets;
 use crate::maintenance::Notices;
 use crate::transaction::WriteTransaction;
 use crate::{Error, Result};
@@ -49,7 +52,7 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn start(connection: Connection, target_files: u64, notices: Arc<Notices>) -> Result<Self> {
         let (sender, receiver) = sync_channel(MAX_QUEUED_JOBS);
-        let state = Thread { connection, target_files, notices };
+        let state = Thread { connection, target_files, leaf_sets: RefCell::default(), notices };
         let thread = std::thread::Builder::new()
             .name("prunus-writer".to_owned())
             .spawn(move || state.run(&receiver))
@@ -162,6 +165,8 @@ impl Drop for Writer {
 struct Thread {
     connection: Connection,
     target_files: u64,
+    /// What the jobs have learnt of stored sets of leaves.
+    leaf_sets: RefCell<KnownLeafSets>,
     notices: Arc<Notices>,
 }
 
@@ -177,19 +182,19 @@ impl Thread {
     fn run_batch(&self, jobs: Vec<Job>) {
         let mut jobs = jobs.into_iter();
         let mut replies = Vec::with_capacity(jobs.len());
-        let transaction = WriteTransaction::new(&self.connection, self.target_files);
-        let result = self
-            .execute(BEGIN)
-            .and_then(|()| self.run_jobs(&mut jobs, &mut replies, &transaction))
-            .and_then(|end| self.execute(end))
-            .map_err(Arc::new);
+        let transaction = WriteTransaction::new(&self.connection, self.target_files, &self.leaf_sets);
+        let ran = match jobs.len() {
+            1 => self.run_alone(&mut jobs, &mut replies, &transaction),
+            _ => self.run_together(&mut jobs, &mut replies, &transaction),
+        };
+        let result = ran.map_err(Arc::new);
         let full_tails = transaction.into_full_tails();
         let failure = || result.as_ref().err().map(|error| Error::NotCommitted(Arc::clone(error)));
         match failure() {
             None => self.notices.add(full_tails),
             Some(error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "a transaction is lost");
-                roll_back(&self.connection);
+                self.roll_back();
             }
         }
         // Only now: whoever has an answer may rely on it.
@@ -203,22 +208,40 @@ impl Thread {
         }
     }
 
-    /// Runs each job in its savepoint, or one that is alone in the transaction itself. Says how that is to end, or stops with
-    /// an error where it is lost.
-    fn run_jobs(
+    /// Runs a statement without parameters or rows.
+    fn execute(&self, sql: &'static str) -> rusqlite::Result<()> {
+        self.connection.prepare_cached(sql)?.execute([]).map(drop)
+    }
+
+    /// Runs a job whose transaction nobody shares.
+    fn run_alone(
         &self,
         jobs: &mut std::vec::IntoIter<Job>,
         replies: &mut Vec<Reply>,
         transaction: &WriteTransaction<'_>,
-    ) -> rusqlite::Result<&'static str> {
-        if jobs.len() == 1 {
-            let outcomes = jobs.by_ref().map(|job| {
-                let (outcome, reply) = job(Ok(transaction));
-                replies.push(reply);
-                outcome
-            });
-            return Ok(if outcomes.last() == Some(Outcome::Done) { COMMIT } else { ROLLBACK });
+    ) -> rusqlite::Result<()> {
+        // Made before the job is taken, so that a job without one is still there to be answered.
+        self.execute(BEGIN)?;
+        let Some(job) = jobs.next() else { return Ok(()) };
+        let (outcome, reply) = job(Ok(transaction));
+        replies.push(reply);
+        match outcome {
+            Outcome::Done => self.execute(COMMIT),
+            Outcome::Refused => {
+                self.leaf_sets.borrow_mut().forget();
+                self.execute(ROLLBACK)
+            }
         }
+    }
+
+    /// Runs each job in its savepoint. Stops with an error where the transaction itself is lost.
+    fn run_together(
+        &self,
+        jobs: &mut std::vec::IntoIter<Job>,
+        replies: &mut Vec<Reply>,
+        transaction: &WriteTransaction<'_>,
+    ) -> rusqlite::Result<()> {
+        self.execute(BEGIN)?;
         while jobs.len() > 0 {
             // Made before the job is taken, so that a job without one is still there to be answered.
             self.execute(SAVEPOINT)?;
@@ -228,24 +251,21 @@ impl Thread {
             // On a full disk and the like SQLite rolls everything back by itself; then there is no savepoint to end, and
             // the error says so.
             if outcome == Outcome::Refused {
+                self.leaf_sets.borrow_mut().forget();
                 self.execute(ROLLBACK_JOB)?;
             }
             self.execute(RELEASE)?;
         }
-        Ok(COMMIT)
+        self.execute(COMMIT)
     }
 
-    /// Runs a statement that begins or ends something, which is prepared once.
-    fn execute(&self, statement: &'static str) -> rusqlite::Result<()> {
-        self.connection.prepare_cached(statement)?.execute([]).map(drop)
-    }
-}
-
-fn roll_back(connection: &Connection) {
-    if !connection.is_autocommit()
-        && let Err(error) = connection.execute_batch(ROLLBACK)
-    {
-        tracing::error!(%error, "a transaction was not rolled back");
+    fn roll_back(&self) {
+        self.leaf_sets.borrow_mut().forget();
+        if !self.connection.is_autocommit()
+            && let Err(error) = self.execute(ROLLBACK)
+        {
+            tracing::error!(%error, "a transaction was not rolled back");
+        }
     }
 }
 
@@ -330,6 +350,13 @@ mod tests {
         ]);
         assert!(matches!(answers.as_slice(), [Ok(()), Err(Error::NamespaceExists(_)), Ok(())]));
         assert_eq!(names, ["first", "last"]);
+    }
+
+    #[test]
+    fn a_job_that_is_refused_alone_leaves_nothing() {
+        let (answers, names) = run_together(vec![|tx| create(tx, "refused").and_then(|()| create(tx, "refused"))]);
+        assert!(matches!(answers.as_slice(), [Err(Error::NamespaceExists(_))]));
+        assert_eq!(names, Vec::<String>::new());
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use prunus_catalog::{
     AddedFile, Catalog, CatalogOptions, CommitRequest, DeclaredBound, DeclaredStatistics, Error, ExpireRequest,
-    ExpireRun, Filter, NewTable, Operation, PlanRequest, RegroupRequest, SchemaSource, SnapshotId, SnapshotRef,
-    TableIdent,
+    ExpireRun, Filter, NanOrder, NewTable, Operation, PlanRequest, RegroupRequest, SchemaSource, SnapshotId,
+    SnapshotRef, TableIdent,
 };
 use prunus_statistics::{Literal, Number, Precision};
 use serde_json::json;
@@ -100,6 +100,8 @@ async fn write(catalog: &Catalog, ident: &TableIdent, model: &Model) {
             base_snapshot: None,
             add: add.iter().map(|value| file(*value)).collect(),
             remove: remove.iter().map(u64::to_string).collect(),
+            filter: None,
+            nan_order: NanOrder::Any,
             summary: BTreeMap::new(),
         };
         live.retain(|value| !remove.contains(value));

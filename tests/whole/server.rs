@@ -32,7 +32,7 @@ impl Server {
         Self::start_with(CatalogOptions { manifest_target_files: 2, clock, ..CatalogOptions::default() }).await
     }
 
-    async fn start_with(options: CatalogOptions) -> Self {
+    pub(crate) async fn start_with(options: CatalogOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("store")).unwrap();
         std::fs::create_dir(folder.path().join("data")).unwrap();
@@ -75,8 +75,29 @@ impl Server {
         self.answer(request.body(body)).await
     }
 
+    /// Sends a request under an idempotency key. Says whether the answer is one that was given before.
+    pub(crate) async fn send_keyed(
+        &self,
+        method: reqwest::Method,
+        route: &str,
+        key: &str,
+        body: Option<&Value>,
+    ) -> (Answer, bool) {
+        let mut request = self.client.request(method, format!("{}{route}", self.url)).header("idempotency-key", key);
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let response = request.send().await.unwrap();
+        let replayed = response.headers().get("idempotency-replayed").is_some_and(|value| value == "true");
+        (self.read(response).await, replayed)
+    }
+
     async fn answer(&self, request: reqwest::RequestBuilder) -> Answer {
         let response = request.send().await.unwrap();
+        self.read(response).await
+    }
+
+    async fn read(&self, response: reqwest::Response) -> Answer {
         let status = response.status().as_u16();
         let problem = response.headers().get("content-type").is_some_and(|kind| kind == "application/problem+json");
         assert_eq!(status >= 400, problem, "errors, and only errors, are problem+json");

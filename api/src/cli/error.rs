@@ -210,6 +210,7 @@ mod tests {
             retryable: false,
             faults,
             fault_count: None,
+            table: None,
             current_snapshot: None,
             conflicts: None,
         }

@@ -45,9 +45,11 @@ impl Problem {
             Self::BodyUnreadable => Kind::new(MALFORMED, "malformed-body", "Malformed body"),
             Self::MalformedBody { .. } => Kind::new(MALFORMED, "malformed-body", "Malformed body"),
             Self::MalformedQuery(_) => Kind::new(MALFORMED, "malformed-query", "Malformed query string"),
+            Self::MalformedHeader { .. } => Kind::new(MALFORMED, "malformed-header", "Malformed header"),
             Self::MalformedPath(_) => Kind::new(MALFORMED, "malformed-path", "Malformed path"),
             Self::MalformedPathPart { .. } => Kind::new(MALFORMED, "malformed-path", "Malformed path"),
             Self::StalePageToken => Kind::new(StatusCode::GONE, "stale-page-token", "Stale page token"),
+            Self::UnusableReply(_) => INTERNAL,
             Self::Panicked(_) => INTERNAL,
         }
     }
@@ -63,15 +65,19 @@ fn catalog_kind(error: &Error) -> Kind {
         Error::NamespaceNotEmpty(_) => Kind::new(CONFLICT, "namespace-not-empty", "Namespace not empty"),
         Error::Conflict { .. } => Kind::new(CONFLICT, "conflict", "Conflict"),
         Error::SchemaMoved => Kind::new(CONFLICT, "schema-moved", "Schema moved").retryable(),
+        Error::HeadMoved => Kind::new(CONFLICT, "table-moved", "Table moved").retryable(),
+        Error::KeyReused => Kind::new(REFUSED, "idempotency-key-reused", "Idempotency key reused"),
         Error::Invalid(_) => Kind::new(REFUSED, "invalid-request", "Invalid request"),
         Error::Filter(_) => Kind::new(REFUSED, "invalid-filter", "Invalid filter"),
         Error::ForeignPageToken => Kind::new(StatusCode::BAD_REQUEST, "foreign-page-token", "Foreign page token"),
+        Error::OfTable { source, .. } => catalog_kind(source),
         Error::StorageUnavailable { .. } => {
             Kind::new(StatusCode::SERVICE_UNAVAILABLE, "storage-unavailable", "Object store unavailable").retryable()
         }
         Error::Store(_) => INTERNAL,
         Error::StoredSchema => INTERNAL,
         Error::ZoneMaps(_) => INTERNAL,
+        Error::Reply(_) => INTERNAL,
         Error::Background => INTERNAL,
     }
 }
@@ -81,19 +87,25 @@ mod tests {
     use super::*;
     use prunus_catalog::{SnapshotId, StorageError};
 
-    /// Its variant, status and name.
-    fn line(problem: &Problem) -> String {
-        let kind = problem.kind();
-        let retryable = if kind.retryable { " retryable" } else { "" };
-        let variant = format!("{problem:?}");
-        let variant = variant.strip_prefix("Catalog(").unwrap_or(&variant);
-        let variant: String = variant.chars().take_while(|character| character.is_alphanumeric()).collect();
-        format!("{variant}: {} {}{retryable}", kind.status.as_u16(), kind.name)
+    fn text() -> String {
+        "x".to_owned()
+    }
+
+    /// A line for each: its variant, status and name.
+    fn table(problems: impl IntoIterator<Item = Problem>) -> String {
+        let line = |problem: Problem| {
+            let kind = problem.kind();
+            let retryable = if kind.retryable { " retryable" } else { "" };
+            let variant = format!("{problem:?}");
+            let variant = variant.strip_prefix("Catalog(").unwrap_or(&variant);
+            let variant: String = variant.chars().take_while(|character| character.is_alphanumeric()).collect();
+            format!("{variant}: {} {}{retryable}", kind.status.as_u16(), kind.name)
+        };
+        problems.into_iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
-    fn every_problem_has_a_status_and_a_name() {
-        let text = || "x".to_owned();
+    fn every_problem_of_a_request_has_a_status_and_a_name() {
         let problems = [
             Problem::NoSuchRoute(text()),
             Problem::MethodNotAllowed(text()),
@@ -103,24 +115,14 @@ mod tests {
             Problem::BodyUnreadable,
             Problem::MalformedBody { message: text(), at: None },
             Problem::MalformedQuery(text()),
+            Problem::MalformedHeader { header: "Idempotency-Key", message: "x" },
             Problem::MalformedPath(text()),
             Problem::MalformedPathPart { part: "table", message: text() },
             Problem::StalePageToken,
+            Problem::UnusableReply(0),
             Problem::Panicked(text()),
-            Problem::Catalog(Error::NotFound { what: "table", name: text() }),
-            Problem::Catalog(Error::Expired { what: text() }),
-            Problem::Catalog(Error::AlreadyExists { what: "table", name: text() }),
-            Problem::Catalog(Error::NamespaceNotEmpty(text())),
-            Problem::Catalog(Error::Conflict { current_snapshot: SnapshotId(1), conflicts: Vec::new() }),
-            Problem::Catalog(Error::SchemaMoved),
-            Problem::Catalog(Error::Invalid(Vec::new())),
-            Problem::Catalog(Error::Filter(Vec::new())),
-            Problem::Catalog(Error::ForeignPageToken),
-            Problem::Catalog(Error::StorageUnavailable { path: text(), source: StorageError::NotFound }),
-            Problem::Catalog(Error::StoredSchema),
-            Problem::Catalog(Error::Background),
         ];
-        insta::assert_snapshot!(problems.iter().map(line).collect::<Vec<_>>().join("\n"), @r"
+        insta::assert_snapshot!(table(problems), @r"
         NoSuchRoute: 404 no-such-route
         MethodNotAllowed: 405 method-not-allowed
         NotAcceptable: 406 not-acceptable
@@ -129,21 +131,51 @@ mod tests {
         BodyUnreadable: 400 malformed-body
         MalformedBody: 400 malformed-body
         MalformedQuery: 400 malformed-query
+        MalformedHeader: 400 malformed-header
         MalformedPath: 400 malformed-path
         MalformedPathPart: 400 malformed-path
         StalePageToken: 410 stale-page-token
+        UnusableReply: 500 internal
         Panicked: 500 internal
+        ");
+    }
+
+    #[test]
+    fn every_error_of_the_catalog_has_a_status_and_a_name() {
+        let errors = [
+            Error::NotFound { what: "table", name: text() },
+            Error::Expired { what: text() },
+            Error::AlreadyExists { what: "table", name: text() },
+            Error::NamespaceNotEmpty(text()),
+            Error::Conflict { current_snapshot: SnapshotId(1), conflicts: Vec::new() },
+            Error::SchemaMoved,
+            Error::HeadMoved,
+            Error::KeyReused,
+            Error::Invalid(Vec::new()),
+            Error::Filter(Vec::new()),
+            Error::ForeignPageToken,
+            Error::OfTable { table: "n.t".parse().unwrap(), source: Box::new(Error::SchemaMoved) },
+            Error::StorageUnavailable { path: text(), source: StorageError::NotFound },
+            Error::StoredSchema,
+            Error::Reply(serde_json::from_str::<()>("").unwrap_err()),
+            Error::Background,
+        ];
+        insta::assert_snapshot!(table(errors.map(Problem::Catalog)), @r"
         NotFound: 404 not-found
         Expired: 410 expired
         AlreadyExists: 409 already-exists
         NamespaceNotEmpty: 409 namespace-not-empty
         Conflict: 409 conflict
         SchemaMoved: 409 schema-moved retryable
+        HeadMoved: 409 table-moved retryable
+        KeyReused: 422 idempotency-key-reused
         Invalid: 422 invalid-request
         Filter: 422 invalid-filter
         ForeignPageToken: 400 foreign-page-token
+        OfTable: 409 schema-moved retryable
         StorageUnavailable: 503 storage-unavailable retryable
         StoredSchema: 500 internal
+        Reply: 500 internal
         Background: 500 internal
         ");
     }

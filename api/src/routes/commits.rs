@@ -3,19 +3,25 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use prunus_catalog::{Catalog, SnapshotId};
+use axum::response::Response;
+use prunus_catalog::{Catalog, Committed, Render, SnapshotId};
 
 use crate::extract::{JsonBody, TableOf};
+use crate::idempotency::KeyOf;
 use crate::problem::Problem;
+use crate::replies;
 use crate::wire::{CommitJson, CommittedJson, SnapshotIdJson};
+
+const COMMITTED: Render<Committed> = replies::created::<_, CommittedJson>;
 
 pub(crate) async fn create(
     State(catalog): State<Catalog>,
+    key: KeyOf,
     TableOf(ident): TableOf,
     JsonBody(commit): JsonBody<CommitJson>,
-) -> Result<(StatusCode, Json<CommittedJson>), Problem> {
-    let committed = catalog.commit(ident, commit.parse()?).await?;
-    Ok((StatusCode::CREATED, Json(committed.into())))
+) -> Result<Response, Problem> {
+    let done = catalog.commit_once(ident, commit.parse()?, key.once(COMMITTED)).await?;
+    replies::answer(done, COMMITTED)
 }
 
 pub(crate) async fn roll_back(

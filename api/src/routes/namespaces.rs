@@ -2,14 +2,18 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
-use prunus_catalog::Catalog;
+use axum::response::Response;
+use prunus_catalog::{Catalog, Namespace, Render};
 use serde::Deserialize;
 
 use crate::extract::{JsonBody, NamespaceOf, QueryOf};
+use crate::idempotency::KeyOf;
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
+use crate::replies;
 use crate::wire::{NamespaceJson, NamespacesJson, NewNamespaceJson, page_size};
+
+const CREATED: Render<Namespace> = replies::created::<_, NamespaceJson>;
 
 /// Which page of names.
 #[derive(Deserialize)]
@@ -21,10 +25,11 @@ pub(crate) struct NamesQuery {
 
 pub(crate) async fn create(
     State(catalog): State<Catalog>,
+    key: KeyOf,
     JsonBody(new): JsonBody<NewNamespaceJson>,
-) -> Result<(StatusCode, Json<NamespaceJson>), Problem> {
-    let namespace = catalog.create_namespace(new.parse_name()?, new.properties).await?;
-    Ok((StatusCode::CREATED, Json(namespace.into())))
+) -> Result<Response, Problem> {
+    let done = catalog.create_namespace_once(new.parse_name()?, new.properties, key.once(CREATED)).await?;
+    replies::answer(done, CREATED)
 }
 
 pub(crate) async fn list(
@@ -49,8 +54,9 @@ pub(crate) async fn get(
 
 pub(crate) async fn delete(
     State(catalog): State<Catalog>,
+    key: KeyOf,
     NamespaceOf(name): NamespaceOf,
-) -> Result<StatusCode, Problem> {
-    catalog.delete_namespace(name).await?;
-    Ok(StatusCode::NO_CONTENT)
+) -> Result<Response, Problem> {
+    let done = catalog.delete_namespace_once(name, key.once(replies::gone)).await?;
+    replies::answer(done, replies::gone)
 }

@@ -2,22 +2,27 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
-use prunus_catalog::Catalog;
+use axum::response::Response;
+use prunus_catalog::{Catalog, Render, Table};
 
 use super::namespaces::NamesQuery;
 use crate::extract::{JsonBody, NamespaceOf, QueryOf, TableOf};
+use crate::idempotency::KeyOf;
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
+use crate::replies;
 use crate::wire::{NewTableJson, TableJson, TableNameJson, TablesJson, page_size};
+
+const CREATED: Render<Table> = replies::created::<_, TableJson>;
 
 pub(crate) async fn create(
     State(catalog): State<Catalog>,
+    key: KeyOf,
     NamespaceOf(namespace): NamespaceOf,
     JsonBody(new): JsonBody<NewTableJson>,
-) -> Result<(StatusCode, Json<TableJson>), Problem> {
-    let table = catalog.create_table(new.parse(namespace)?).await?;
-    Ok((StatusCode::CREATED, Json(table.into())))
+) -> Result<Response, Problem> {
+    let done = catalog.create_table_once(new.parse(namespace)?, key.once(CREATED)).await?;
+    replies::answer(done, CREATED)
 }
 
 pub(crate) async fn list(
@@ -37,7 +42,11 @@ pub(crate) async fn get(State(catalog): State<Catalog>, TableOf(ident): TableOf)
     Ok(Json(catalog.load_table(ident).await?.into()))
 }
 
-pub(crate) async fn delete(State(catalog): State<Catalog>, TableOf(ident): TableOf) -> Result<StatusCode, Problem> {
-    catalog.drop_table(ident).await?;
-    Ok(StatusCode::NO_CONTENT)
+pub(crate) async fn delete(
+    State(catalog): State<Catalog>,
+    key: KeyOf,
+    TableOf(ident): TableOf,
+) -> Result<Response, Problem> {
+    let done = catalog.drop_table_once(ident, key.once(replies::gone)).await?;
+    replies::answer(done, replies::gone)
 }

@@ -25,10 +25,10 @@ pub struct CommitJson {
     /// The paths of the files to be removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remove: Vec<String>,
-    /// The rows that an overwrite read: not supported yet.
+    /// The rows that an overwrite was worked out from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<FilterJson>,
-    /// How the writer's engine orders NaN in `filter`: not supported yet.
+    /// How the writer's engine orders NaN in `filter`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nan_order: Option<NanOrderJson>,
     /// What the writer notes.
@@ -40,16 +40,14 @@ impl CommitJson {
     /// The commit as the catalog is asked for it; every fault found.
     pub(crate) fn parse(self) -> Result<CommitRequest, Vec<Fault>> {
         let mut faults = Vec::new();
-        for (at, is_given) in [("filter", self.filter.is_some()), ("nan_order", self.nan_order.is_some())] {
-            if is_given {
-                faults.push(Fault::at(at, "conflict checks by filter are not supported yet"));
-            }
-        }
         let mut add = Vec::with_capacity(self.add.len());
-        for file in self.add {
+        for (index, file) in self.add.into_iter().enumerate() {
             match file.parse() {
                 Ok(file) => add.push(file),
-                Err(of_file) => faults.extend(of_file),
+                Err(of_file) => {
+                    faults
+                        .extend(of_file.into_iter().map(|fault| Fault { at: Some(format!("add[{index}]")), ..fault }));
+                }
             }
         }
         if !faults.is_empty() {
@@ -60,6 +58,8 @@ impl CommitJson {
             base_snapshot: self.base_snapshot.map(SnapshotId),
             add,
             remove: self.remove,
+            filter: self.filter.map(Into::into),
+            nan_order: self.nan_order.unwrap_or_default().into(),
             summary: self.summary,
         })
     }
@@ -162,11 +162,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_supported_is_refused_by_name() {
-        let json =
-            serde_json::json!({"operation": "overwrite", "remove": ["b"], "filter": "a = 1", "nan_order": "ieee"});
+    fn a_commit_keeps_its_filter() {
+        let json = serde_json::json!({
+            "operation": "overwrite", "base_snapshot": 3, "remove": ["b"], "filter": "a = 1", "nan_order": "ieee"
+        });
+        let request = parse(json).unwrap();
+        assert_eq!(request.filter, Some(prunus_catalog::Filter::Sql("a = 1".to_owned())));
+        assert_eq!(request.nan_order, prunus_catalog::NanOrder::Ieee);
+    }
+
+    #[test]
+    fn faults_of_a_file_say_which_it_is() {
+        let json = serde_json::json!({
+            "operation": "append", "add": [{"path": "a"}, {"path": "b", "columns": {"c": {"min": []}}}]
+        });
         let at: Vec<_> = parse(json).unwrap_err().into_iter().filter_map(|fault| fault.at).collect();
-        assert_eq!(at, ["filter", "nan_order"]);
+        assert_eq!(at, ["add[1]"]);
     }
 
     #[test]

@@ -28,6 +28,9 @@ pub struct ProblemJson {
     /// How many faults there are, where they are more than are listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault_count: Option<usize>,
+    /// For a transaction: the table whose commit is in the way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
     /// For a conflict: the table's snapshot that the commit was held against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_snapshot: Option<i64>,
@@ -96,6 +99,8 @@ pub enum ConflictReasonJson {
     NotLiveAtBase,
     /// To be added, and a snapshot names the path with another size or etag.
     ObjectChanged,
+    /// Added after the base snapshot, and it may hold rows of the filter.
+    MayMatch,
     /// One that this version does not know.
     #[serde(other)]
     Unknown,
@@ -109,6 +114,7 @@ impl From<ConflictReason> for ConflictReasonJson {
             ConflictReason::NotLive => Self::NotLive,
             ConflictReason::NotLiveAtBase => Self::NotLiveAtBase,
             ConflictReason::ObjectChanged => Self::ObjectChanged,
+            ConflictReason::MayMatch => Self::MayMatch,
         }
     }
 }

@@ -10,10 +10,10 @@ use prunus_pruner::{Mask, Obstacles, PruningProgram, Selection, Verdict, ZoneMap
 use super::filter::{ResidualIndex, ResidualTable};
 use super::metrics::{PlanMetrics, Sum};
 use super::prepare::Prepared;
-use super::{Pruning, ResolvedSnapshot, add_elapsed};
+use super::{Pruning, add_elapsed};
+use crate::Result;
 use crate::plan_cache::{PlanReader, ReadCounts, Removals};
 use crate::zone_maps::{self, ProgramColumn};
-use crate::{Error, Result};
 
 /// A file that may match.
 #[derive(Clone, Copy, Debug)]
@@ -30,29 +30,45 @@ pub(super) struct Passed {
     pub(super) metrics: PlanMetrics,
 }
 
-/// Runs a program over all live files of a snapshot, which must be those that its totals speak of: a row that is lost or
-/// damaged is an error, never a file fewer.
-pub(super) fn run(
-    reader: &PlanReader<'_>,
-    table: &TableRow,
-    snapshot: &ResolvedSnapshot,
-    prepared: &Prepared,
-) -> Result<Passed> {
+/// The files that are live in one snapshot and were added after another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) after: SnapshotId,
+    pub(super) up_to: SnapshotId,
+}
+
+impl Span {
+    /// All live files of a snapshot.
+    pub(super) const fn whole(snapshot_id: SnapshotId) -> Self {
+        Self { after: SnapshotId::EMPTY, up_to: snapshot_id }
+    }
+
+    fn has_added(self, added: SnapshotId) -> bool {
+        self.after < added && added <= self.up_to
+    }
+
+    /// Whether a manifest may have a file that was added in it.
+    fn reaches(self, manifest: &ManifestRow) -> bool {
+        manifest.first_added_snapshot <= self.up_to && self.after < manifest.last_added_snapshot
+    }
+
+    /// Whether all files were added in it, from the first of them to the last.
+    fn has_added_all(self, first: SnapshotId, last: SnapshotId) -> bool {
+        self.has_added(first) && self.has_added(last)
+    }
+}
+
+/// Runs a program over the files of a span.
+pub(super) fn run(reader: &PlanReader<'_>, table: &TableRow, span: Span, prepared: &Prepared) -> Result<Passed> {
     let columns = match prepared.pruning {
         Pruning::On => prepared.program.columns(),
         Pruning::Off => Vec::new(),
     };
     let metrics = PlanMetrics::new(&prepared.program);
     let found = Passed { survivors: Vec::new(), residuals: ResidualTable::default(), metrics };
-    let snapshot_id = snapshot.snapshot_id;
-    let mut passes = Passes { reader, snapshot_id, prepared, columns, found };
+    let mut passes = Passes { reader, span, prepared, columns, found };
     passes.over_manifests(table)?;
     passes.over_tail()?;
-    let (found, expected) = (passes.found.metrics.totals(), snapshot.totals);
-    if found != expected {
-        let table_id = table.table_id;
-        return Err(Error::Store(prunus_manifest::Error::Miscounted { table_id, snapshot_id, expected, found }));
-    }
     let ReadCounts { read, cached } = reader.counts();
     passes.found.metrics.parts_read = read;
     passes.found.metrics.parts_cached = cached;
@@ -61,7 +77,7 @@ pub(super) fn run(
 
 struct Passes<'a> {
     reader: &'a PlanReader<'a>,
-    snapshot_id: SnapshotId,
+    span: Span,
     prepared: &'a Prepared,
     columns: Vec<ProgramColumn>,
     found: Passed,
@@ -72,7 +88,7 @@ struct Files {
     file_ids: Int64Array,
     row_counts: UInt64Array,
     sizes_bytes: UInt64Array,
-    /// Which of them are live in the snapshot.
+    /// Which of them the span has.
     live: Mask,
 }
 
@@ -88,8 +104,7 @@ impl Passes<'_> {
         let selection = self.select(&zones);
         let mut kept = Vec::new();
         for (index, manifest) in manifests.rows.iter().enumerate() {
-            // None of its files is live yet.
-            if manifest.first_added_snapshot > self.snapshot_id {
+            if !self.span.reaches(manifest) {
                 continue;
             }
             self.found.metrics.manifests_considered += 1;
@@ -114,8 +129,10 @@ impl Passes<'_> {
     ) -> Result<()> {
         self.found.metrics.manifests_pruned += 1;
         // The removals that the row counts are those up to the newest snapshot.
-        let counted_in_snapshot = manifest.removed.files == 0 || self.snapshot_id == table.current_snapshot;
-        let sum = if counted_in_snapshot && manifest.last_added_snapshot <= self.snapshot_id {
+        let counted_in_snapshot = manifest.removed.files == 0 || self.span.up_to == table.current_snapshot;
+        let sum = if counted_in_snapshot
+            && self.span.has_added_all(manifest.first_added_snapshot, manifest.last_added_snapshot)
+        {
             let Totals { files, rows, files_of_unknown_rows, bytes } = manifest.live();
             Sum { files, rows, bytes, files_of_unknown_rows }
         } else {
@@ -147,35 +164,35 @@ impl Passes<'_> {
         let tail = self.reader.load_tail()?;
         for chunk in tail.chunks() {
             let zones = zone_maps::of_tail(self.reader, chunk, &self.columns)?;
-            let live = self.live(&chunk.block, chunk.last_added_snapshot, tail.removals());
+            let live = self.live(&chunk.block, chunk.added_snapshots, tail.removals());
             self.over_files(&Files::of_entries(&chunk.block, live), &zones);
         }
         add_elapsed(&mut self.found.metrics.timings.files, started);
         Ok(())
     }
 
-    /// Which entries of a manifest are live in the snapshot.
+    /// Which entries of a manifest the span has.
     fn live_entries(&self, manifest: &ManifestRow, entries: &EntryBlock) -> Result<Mask> {
         let removals = match manifest.removed.files {
             0 => Arc::default(),
             _ => self.reader.load_removals(manifest)?,
         };
-        Ok(self.live(entries, manifest.last_added_snapshot, &removals))
+        Ok(self.live(entries, (manifest.first_added_snapshot, manifest.last_added_snapshot), &removals))
     }
 
-    /// Which entries are live in the snapshot; the last was added in `last_added`.
-    fn live(&self, entries: &EntryBlock, last_added: SnapshotId, removals: &Removals) -> Mask {
-        let added = if last_added <= self.snapshot_id {
+    /// Which entries are; they were added from the first of these snapshots to the last.
+    fn live(&self, entries: &EntryBlock, (first, last): (SnapshotId, SnapshotId), removals: &Removals) -> Mask {
+        let added = if self.span.has_added_all(first, last) {
             Mask::all(entries.len())
         } else {
             let added = entries.added_snapshots();
-            Mask::from_fn(entries.len(), |index| added.value(index) <= self.snapshot_id.0)
+            Mask::from_fn(entries.len(), |index| self.span.has_added(SnapshotId(added.value(index))))
         };
         if removals.is_empty() {
             return added;
         }
         let file_ids = entries.file_ids();
-        let is_there = |index| removals.get(&file_ids.value(index)).is_none_or(|removed| *removed > self.snapshot_id);
+        let is_there = |index| removals.get(&file_ids.value(index)).is_none_or(|removed| *removed > self.span.up_to);
         added.and(&Mask::from_fn(entries.len(), is_there))
     }
 

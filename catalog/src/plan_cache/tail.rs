@@ -30,7 +30,8 @@ pub(crate) struct TailChunk {
     pub(crate) id: ChunkId,
     /// The entries as a manifest would hold them.
     pub(crate) block: EntryBlock,
-    pub(crate) last_added_snapshot: SnapshotId,
+    /// The snapshots that the first and the last of them are live from.
+    pub(crate) added_snapshots: (SnapshotId, SnapshotId),
     pub(crate) entries: Vec<Arc<TailEntry>>,
 }
 
@@ -106,9 +107,9 @@ impl Tail {
 impl TailChunk {
     fn new(entries: Vec<Arc<TailEntry>>) -> Self {
         let block = EntryBlock::of_tail(entries.iter().map(Arc::as_ref));
-        let last_added_snapshot = entries.iter().map(|entry| entry.added_snapshot).max();
-        let last_added_snapshot = last_added_snapshot.unwrap_or(SnapshotId::EMPTY);
-        Self { id: ChunkId::next(), block, last_added_snapshot, entries }
+        let added = || entries.iter().map(|entry| entry.added_snapshot);
+        let added_snapshots = added().min().zip(added().max()).unwrap_or((SnapshotId::EMPTY, SnapshotId::EMPTY));
+        Self { id: ChunkId::next(), block, added_snapshots, entries }
     }
 
     fn size_bytes(&self) -> usize {

@@ -1,7 +1,7 @@
 //! What a commit checks and what it records.
 
 use prunus_manifest::{
-    Conflict, ConflictReason, Error, NewCommit, NewDataFile, Operation, SchemaId, SnapshotId, Totals,
+    Conflict, ConflictReason, Error, FileLeaf, NewCommit, NewDataFile, Operation, SchemaId, SnapshotId, Totals,
 };
 
 use crate::fixture::{Fixture, file};
@@ -125,6 +125,46 @@ fn a_base_that_is_no_snapshot_is_refused() {
     let commit = |base| NewCommit { base_snapshot: Some(base), ..append(&fixture, vec![file("a")]) };
     assert!(matches!(fixture.commit(commit(SnapshotId(7))), Err(Error::SnapshotNotFound { .. })));
     fixture.commit(commit(SnapshotId::EMPTY)).unwrap();
+}
+
+#[test]
+fn a_commit_that_was_checked_up_to_an_older_snapshot_is_refused() {
+    let fixture = Fixture::new();
+    let base = fixture.append(&["a"]).snapshot_id;
+    let head = fixture.append(&["b"]).snapshot_id;
+    let checked = |checked_up_to| {
+        let commit = append(&fixture, vec![file("c")]);
+        fixture.store().write(move |tx| tx.commit_checked(&commit, checked_up_to))
+    };
+    let answer = checked(base);
+    assert!(
+        matches!(answer, Err(Error::HeadMoved { checked_up_to, current }) if (checked_up_to, current) == (base, head))
+    );
+    assert_eq!(checked(head).unwrap().snapshot_id, SnapshotId(3));
+}
+
+/// A file that has leaves of its own.
+fn with_leaf(path: &str, leaf: &str) -> NewDataFile {
+    NewDataFile { leaves: vec![FileLeaf { path: vec![leaf.to_owned()], field_id: None }], ..file(path) }
+}
+
+#[test]
+fn leaves_are_right_after_a_commit_that_stored_others_was_refused() {
+    let fixture = Fixture::new();
+    let first = append(&fixture, vec![with_leaf("a", "one")]);
+    // Its leaves are stored, and then all of it is refused, so that the id of these leaves is free for the next ones.
+    let refused = append(&fixture, vec![with_leaf("b", "two")]);
+    let refusing = move |tx: &prunus_manifest::WriteTransaction<'_>| {
+        tx.commit(&refused)?;
+        tx.commit(&refused)
+    };
+    fixture.commit(first).unwrap();
+    assert!(matches!(fixture.store().write(refusing), Err(Error::Conflict { .. })));
+    fixture.commit(append(&fixture, vec![with_leaf("c", "three")])).unwrap();
+    fixture.commit(append(&fixture, vec![with_leaf("d", "two")])).unwrap();
+    let leaves = |file: &prunus_manifest::DataFileRow| file.leaves[0].path[0].clone();
+    let files = fixture.live_files(SnapshotId(3));
+    assert_eq!(files.iter().map(leaves).collect::<Vec<_>>(), ["one", "three", "two"]);
 }
 
 #[test]

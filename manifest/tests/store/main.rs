@@ -17,6 +17,7 @@ mod model;
 mod opening;
 mod regrouping;
 mod rollback;
+mod replies;
 mod sealing;
 mod tables;
 mod tags;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use prunus_catalog::{
-    AddedFile, Catalog, CommitRequest, DeclaredBound, DeclaredStatistics, FieldJson, NamespaceName, NewTable,
+    AddedFile, Catalog, CommitRequest, DeclaredBound, DeclaredStatistics, FieldJson, NamespaceName, NanOrder, NewTable,
     Operation, SchemaSource, TableIdent,
 };
 use prunus_statistics::{Literal, LiteralZone, Number, Precision};
@@ -48,6 +48,8 @@ pub(crate) fn append(numbers: Range<usize>, files: usize) -> CommitRequest {
         base_snapshot: None,
         add: numbers.map(|number| file(number, files)).collect(),
         remove: Vec::new(),
+        filter: None,
+        nan_order: NanOrder::Any,
         summary: BTreeMap::new(),
     }
 }

@@ -1,0 +1,22 @@
+//! Transactions.
+
+use axum::extract::State;
+use axum::response::Response;
+use prunus_catalog::{Catalog, Render, TableCommitted};
+
+use crate::extract::JsonBody;
+use crate::idempotency::KeyOf;
+use crate::problem::Problem;
+use crate::replies;
+use crate::wire::{TransactionCommittedJson, TransactionJson};
+
+const COMMITTED: Render<Vec<TableCommitted>> = replies::created::<_, TransactionCommittedJson>;
+
+pub(crate) async fn create(
+    State(catalog): State<Catalog>,
+    key: KeyOf,
+    JsonBody(transaction): JsonBody<TransactionJson>,
+) -> Result<Response, Problem> {
+    let done = catalog.commit_all_once(transaction.parse()?, key.once(COMMITTED)).await?;
+    replies::answer(done, COMMITTED)
+}

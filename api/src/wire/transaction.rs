@@ -1,0 +1,144 @@
+//! Transactions.
+
+use std::collections::BTreeMap;
+
+use prunus_catalog::{Fault, TableCommit, TableCommitted};
+use serde::{Deserialize, Serialize};
+
+use super::commit::{CommitJson, CommittedJson, OperationJson};
+use super::file::NewFileJson;
+use super::plan::{FilterJson, NanOrderJson};
+
+/// Commits to several tables, all or none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TransactionJson {
+    /// The commits, one for each table.
+    pub commits: Vec<TableCommitJson>,
+}
+
+/// A commit of a transaction: a [`CommitJson`] with its table. (Its fields stand here once more, since what is flattened
+/// neither refuses unknown fields nor says where a fault is.)
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableCommitJson {
+    /// The table, behind its namespace and a dot.
+    pub table: String,
+    /// What the commit means.
+    pub operation: OperationJson,
+    /// The snapshot that it was worked out from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_snapshot: Option<i64>,
+    /// The files to be added.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub add: Vec<NewFileJson>,
+    /// The paths of the files to be removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remove: Vec<String>,
+    /// The rows that an overwrite was worked out from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<FilterJson>,
+    /// How the writer's engine orders NaN in `filter`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nan_order: Option<NanOrderJson>,
+    /// What the writer notes.
+    #[serde(default, deserialize_with = "super::unique_map::deserialize", skip_serializing_if = "BTreeMap::is_empty")]
+    pub summary: BTreeMap<String, String>,
+}
+
+impl TransactionJson {
+    /// The commits as the catalog is asked for them; every fault of all of them.
+    pub(crate) fn parse(self) -> Result<Vec<TableCommit>, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let mut commits = Vec::with_capacity(self.commits.len());
+        for (index, commit) in self.commits.into_iter().enumerate() {
+            match commit.parse() {
+                Ok(commit) => commits.push(commit),
+                Err(of_commit) => {
+                    let part = format!("commits[{index}]");
+                    faults.extend(of_commit.into_iter().map(|fault| fault.within(&part)));
+                }
+            }
+        }
+        if faults.is_empty() { Ok(commits) } else { Err(faults) }
+    }
+}
+
+impl TableCommitJson {
+    fn parse(self) -> Result<TableCommit, Vec<Fault>> {
+        let Self { table, operation, base_snapshot, add, remove, filter, nan_order, summary } = self;
+        let table = table.parse().map_err(|error| Fault::at("table", format!("{error}")));
+        let request = CommitJson { operation, base_snapshot, add, remove, filter, nan_order, summary }.parse();
+        match (table, request) {
+            (Ok(table), Ok(request)) => Ok(TableCommit { table, request }),
+            (table, request) => Err(table.err().into_iter().chain(request.err().into_iter().flatten()).collect()),
+        }
+    }
+}
+
+/// What a transaction did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TransactionCommittedJson {
+    /// What became of each commit, in their order.
+    pub commits: Vec<TableCommittedJson>,
+}
+
+/// What a commit of a transaction did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TableCommittedJson {
+    /// The table, behind its namespace and a dot.
+    pub table: String,
+    /// What became of its commit.
+    #[serde(flatten)]
+    pub committed: CommittedJson,
+}
+
+impl From<Vec<TableCommitted>> for TransactionCommittedJson {
+    fn from(commits: Vec<TableCommitted>) -> Self {
+        let commit = |TableCommitted { table, committed }| TableCommittedJson {
+            table: table.to_string(),
+            committed: committed.into(),
+        };
+        Self { commits: commits.into_iter().map(commit).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn faults(commits: &serde_json::Value) -> Vec<String> {
+        let json = serde_json::from_value::<TransactionJson>(json!({"commits": commits})).unwrap();
+        json.parse().unwrap_err().into_iter().filter_map(|fault| fault.at).collect()
+    }
+
+    #[test]
+    fn every_fault_of_every_commit_says_where_it_is() {
+        let bad_file = json!({"path": "b", "columns": {"c": {"min": []}}});
+        let commits = json!([
+            {"table": "n.t", "operation": "append", "add": [{"path": "a"}]},
+            {"table": "t", "operation": "append", "add": [{"path": "a"}, bad_file]},
+            {"table": "n.u", "operation": "append", "add": [bad_file]},
+        ]);
+        assert_eq!(faults(&commits), ["commits[1].table", "commits[1].add[1]", "commits[2].add[0]"]);
+    }
+
+    #[test]
+    fn a_transaction_takes_every_field_of_a_commit() {
+        let commit = json!({
+            "operation": "overwrite", "base_snapshot": 1, "add": [{"path": "a"}], "remove": ["b"], "filter": "a = 1",
+            "nan_order": "ieee", "summary": {"k": "v"},
+        });
+        let mut named = commit.clone();
+        named["table"] = "n.t".into();
+        let transaction: TransactionJson = serde_json::from_value(json!({"commits": [named]})).unwrap();
+        assert_eq!(serde_json::to_value(&transaction).unwrap()["commits"][0], named);
+        let alone = serde_json::from_value::<CommitJson>(commit).unwrap();
+        let [TableCommit { table, request }] = &transaction.parse().unwrap()[..] else { panic!("there is one") };
+        assert_eq!(
+            (table.to_string(), format!("{request:?}")),
+            ("n.t".to_owned(), format!("{:?}", alone.parse().unwrap()))
+        );
+    }
+}

@@ -1,0 +1,231 @@
+//! A commit as it goes into the transaction: its files read, its paths in one spelling, its filter compiled.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::stream;
+use prunus_manifest::{NewCommit, NewDataFile, ReadTransaction, SnapshotId, TableRow, WriteTransaction};
+use prunus_pruner::NanOrder;
+
+use super::checked::FilterCheck;
+use super::heads::Head;
+use super::{AddedFile, CommitRequest, Committed};
+use crate::catalog::Catalog;
+use crate::location::Location;
+use crate::name::TableIdent;
+use crate::plan::{Filter, OverlapFilter};
+use crate::properties::StatisticsProperties;
+use crate::registration::{Refusal, Registered, Target, register};
+use crate::schema::{Field, Type};
+use crate::table_schema::TableSchema;
+use crate::{Error, Fault, Result};
+
+/// How many footers are read at once.
+const MAX_FOOTERS_AT_ONCE: usize = 32;
+
+/// A commit that is checked as far as can be outside of the transaction.
+#[derive(Clone)]
+pub(super) struct ReadyCommit {
+    pub(super) table: TableIdent,
+    commit: NewCommit,
+    /// What is still to be held against what other commits do.
+    pub(super) filter: Option<FilterCheck>,
+    warnings: Vec<Fault>,
+    pub(super) place: Place,
+}
+
+/// Where a commit stands in its request.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    /// It is all of it.
+    Alone,
+    /// It is one of a transaction's: which.
+    Part(usize),
+}
+
+/// The filter of a request, and where it was asked from.
+struct AskedFilter {
+    filter: Filter,
+    nan_order: NanOrder,
+    base: SnapshotId,
+}
+
+impl Catalog {
+    /// Does all that comes before the transaction.
+    pub(super) async fn make_ready(
+        &self,
+        table: TableIdent,
+        request: CommitRequest,
+        committed_at_ms: i64,
+    ) -> Result<ReadyCommit> {
+        let faults = request.check_shape();
+        if !faults.is_empty() {
+            return Err(Error::Invalid(faults));
+        }
+        let asked = request.filter.zip(request.base_snapshot);
+        let asked = asked.map(|(filter, base)| AskedFilter { filter, nan_order: request.nan_order, base });
+        let (head, filter) = match asked {
+            None => (self.head(&table).await?, None),
+            Some(asked) => {
+                let ident = table.clone();
+                let (head, filter) = self.read(move |tx| head_and_filter(tx, &ident, asked)).await?;
+                (Arc::new(head), Some(filter))
+            }
+        };
+        let (remove, faults) = removed_paths(&request.remove, head.target.location.as_ref());
+        let (add, warnings) = self.register_all(&head.target, request.add, faults).await?;
+        let commit = NewCommit {
+            table_id: head.table_id,
+            base_snapshot: request.base_snapshot,
+            schema_id: head.schema_id,
+            operation: request.operation,
+            add,
+            remove,
+            summary: request.summary,
+            committed_at_ms,
+        };
+        Ok(ReadyCommit { table, commit, filter, warnings, place: Place::Alone })
+    }
+
+    async fn head(&self, table: &TableIdent) -> Result<Arc<Head>> {
+        let epoch = match self.heads.get(table) {
+            Ok(head) => return Ok(head),
+            Err(epoch) => epoch,
+        };
+        let ident = table.clone();
+        let head = self.read(move |tx| {
+            let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
+            let schema = TableSchema::load(tx, row.table_id, row.schema_id)?;
+            head_of(&row, &schema)
+        });
+        let head = Arc::new(head.await?);
+        self.heads.insert(table.clone(), &head, epoch);
+        Ok(head)
+    }
+
+    /// Reads or takes all files, [`MAX_FOOTERS_AT_ONCE`] at a time, in their order; the faults of all come together, with those
+    /// that were found before.
+    async fn register_all(
+        &self,
+        target: &Target,
+        files: Vec<AddedFile>,
+        mut faults: Vec<Fault>,
+    ) -> Result<(Vec<NewDataFile>, Vec<Fault>)> {
+        let registered: Vec<Result<Registered, Refusal>> = stream::iter(files)
+            .map(|file| register(&self.storage, target, file))
+            .buffered(MAX_FOOTERS_AT_ONCE)
+            .collect()
+            .await;
+        let (mut add, mut warnings) = (Vec::with_capacity(registered.len()), Vec::new());
+        let mut unavailable = None;
+        for (index, result) in registered.into_iter().enumerate() {
+            let placed = |fault| Fault { at: Some(format!("add[{index}]")), ..fault };
+            match result {
+                Ok(registered) => {
+                    add.push(registered.file);
+                    warnings.extend(registered.warnings.into_iter().map(placed));
+                }
+                Err(Refusal::Faults(of_file)) => faults.extend(of_file.into_iter().map(placed)),
+                Err(Refusal::Unavailable { path, source }) => {
+                    unavailable.get_or_insert((path, source));
+                }
+            }
+        }
+        faults.extend(named_twice(&add));
+        match (faults.is_empty(), unavailable) {
+            (false, _) => Err(Error::Invalid(faults)),
+            (true, Some((path, source))) => Err(Error::StorageUnavailable { path, source }),
+            (true, None) => Ok((add, warnings)),
+        }
+    }
+}
+
+impl ReadyCommit {
+    /// Makes the commit the table's newest snapshot.
+    pub(super) fn commit(&self, tx: &WriteTransaction<'_>) -> Result<Committed> {
+        let done = match &self.filter {
+            None => tx.commit(&self.commit),
+            Some(filter) => tx.commit_checked(&self.commit, filter.checked_up_to()),
+        };
+        let done = done.map_err(|error| self.error(error.into()))?;
+        Ok(Committed {
+            snapshot_id: done.snapshot_id,
+            committed_at_ms: done.committed_at_ms,
+            added_files: done.added_files,
+            removed_files: done.removed_files,
+            totals: done.totals,
+            warnings: self.warnings.clone(),
+        })
+    }
+
+    /// What is wrong with the commit, as what is wrong with the request.
+    pub(super) fn error(&self, error: Error) -> Error {
+        self.place.error(&self.table, error)
+    }
+}
+
+impl Place {
+    /// What is wrong with the commit to a table, as what is wrong with the request.
+    pub(super) fn error(self, table: &TableIdent, error: Error) -> Error {
+        let Self::Part(index) = self else { return error };
+        let within = |fault: Fault| fault.within(&format!("commits[{index}]"));
+        match error {
+            Error::Invalid(faults) => Error::Invalid(faults.into_iter().map(within).collect()),
+            Error::Filter(errors) => Error::Invalid(errors.iter().map(Fault::of_filter).map(within).collect()),
+            // All is checked and tried again.
+            Error::HeadMoved => Error::HeadMoved,
+            other => Error::OfTable { table: table.clone(), source: Box::new(other) },
+        }
+    }
+}
+
+fn head_and_filter(tx: &ReadTransaction<'_>, ident: &TableIdent, asked: AskedFilter) -> Result<(Head, FilterCheck)> {
+    let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
+    let schema = TableSchema::load(tx, row.table_id, row.schema_id)?;
+    // Said before any file is read. The store looks again.
+    if asked.base != SnapshotId::EMPTY {
+        tx.load_snapshot(row.table_id, asked.base)?;
+    }
+    let filter = OverlapFilter::compile(&schema, asked.filter, asked.nan_order)?;
+    Ok((head_of(&row, &schema)?, FilterCheck::new(&row, Arc::new(filter), asked.base)))
+}
+
+fn head_of(row: &TableRow, schema: &TableSchema) -> Result<Head> {
+    let location = row.location.as_deref().and_then(|text| Location::parse(text, None).ok());
+    let properties = StatisticsProperties::parse(&row.properties).map_err(Error::Invalid)?;
+    let is_nested = |field: &Field| matches!(field.field_type, Type::List { .. } | Type::Map { .. });
+    let has_nested = schema.schema.fields().iter().any(is_nested);
+    let wanted = schema.leaves.iter().map(Into::into).collect();
+    let target = Target { location, columns: schema.leaves.clone(), wanted, has_nested, properties };
+    Ok(Head { table_id: row.table_id, schema_id: row.schema_id, target })
+}
+
+/// A path that is added twice, in whichever spellings.
+fn named_twice(add: &[NewDataFile]) -> Vec<Fault> {
+    let mut seen = BTreeSet::new();
+    add.iter()
+        .enumerate()
+        .filter(|(_, file)| !seen.insert(&file.path))
+        .map(|(index, file)| Fault {
+            at: Some(format!("add[{index}]")),
+            ..Fault::of_path(&file.path, "the commit adds the file more than once")
+        })
+        .collect()
+}
+
+/// The normal spellings of the paths, and a fault for each that is none.
+fn removed_paths(paths: &[String], base: Option<&Location>) -> (Vec<String>, Vec<Fault>) {
+    let mut removed = Vec::with_capacity(paths.len());
+    let mut faults = Vec::new();
+    for (index, path) in paths.iter().enumerate() {
+        match Location::parse(path, base) {
+            Ok(location) => removed.push(location.as_str().to_owned()),
+            Err(error) => {
+                let at = Some(format!("remove[{index}]"));
+                faults.push(Fault { at, ..Fault::of_path(path, error.to_string()) });
+            }
+        }
+    }
+    (removed, faults)
+}
