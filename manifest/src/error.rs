@@ -279,6 +279,9 @@ pub enum FormatError {
         /// How many the block has.
         found: usize,
     },
+    /// A column of a row does not hold what such a column can.
+    #[error("a column of the row is not readable")]
+    Column(#[from] rusqlite::Error),
     /// A code that this version does not know.
     #[error("unknown code {0}")]
     UnknownCode(u8),
