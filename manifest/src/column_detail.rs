@@ -93,6 +93,24 @@ pub(crate) fn decode_one(
     Ok(Some(FileColumn::Present(rmp_serde::from_slice(originals.value(index))?)))
 }
 
+/// Whether every entry of a block reads.
+pub(crate) fn verify(bytes: &[u8], zones: &ColumnZones, column_type: PrimitiveType) -> Result<(), FormatError> {
+    let batch = block::read(bytes, &schema(), zones.len())?;
+    let [codes @ .., originals] = batch.columns() else { return Err(FormatError::WrongColumns) };
+    let codes: Option<Vec<&UInt8Array>> = codes.iter().map(|column| column.as_primitive_opt::<UInt8Type>()).collect();
+    let codes: [&UInt8Array; 5] = codes.and_then(|codes| codes.try_into().ok()).ok_or(FormatError::WrongColumns)?;
+    let originals: &BinaryArray = originals.as_binary_opt().ok_or(FormatError::WrongColumns)?;
+    for index in 0..zones.len() {
+        let code: Codes = codes.map(|column| column.value(index));
+        if code.first() == Some(&AS_IT_WAS) {
+            rmp_serde::from_slice::<ColumnStatistics>(originals.value(index))?;
+        } else {
+            rebuild(code, zones, index, column_type)?;
+        }
+    }
+    Ok(())
+}
+
 fn codes_of(statistics: &ColumnStatistics) -> Codes {
     let bound = |bound: &Option<Bound>| {
         bound.as_ref().map_or(NONE, |bound| 1 + u8::from(bound.precision) * PROVENANCES + u8::from(bound.provenance))
@@ -135,7 +153,7 @@ fn rebuild_count(code: u8, counts: &arrow::array::UInt64Array, index: usize) -> 
 }
 
 /// The bound at `index`, which lies within the array; `None` if it is unknown.
-fn value_at(bounds: &ArrayRef, index: usize, column_type: PrimitiveType) -> Option<Value> {
+pub(crate) fn value_at(bounds: &ArrayRef, index: usize, column_type: PrimitiveType) -> Option<Value> {
     if bounds.is_null(index) {
         return None;
     }

@@ -109,8 +109,7 @@ impl ReadTransaction<'_> {
 
     fn data_file_row(&self, row: &Row<'_>, leaf_sets: &mut LeafSetReader) -> Result<DataFileRow> {
         let file_id: FileId = row.get(0)?;
-        let fixed = FixedPart::of_row(row).map_err(damaged(file_id))?;
-        fixed.verify(row.get(11)?).map_err(damaged(file_id))?;
+        let fixed = FixedPart::of_row(row, file_id)?;
         Ok(DataFileRow {
             file_id,
             path: fixed.path.to_owned(),
@@ -145,8 +144,16 @@ pub(crate) struct FixedPart<'a> {
 }
 
 impl<'a> FixedPart<'a> {
-    /// Of a row whose columns are those of the listings here.
-    fn of_row(row: &'a Row<'_>) -> rusqlite::Result<Self> {
+    /// Of a row whose columns begin with those of the listings here, if it is what was written.
+    pub(crate) fn of_row(row: &'a Row<'_>, file_id: FileId) -> Result<Self> {
+        let fixed = Self::read(row).map_err(damaged(file_id))?;
+        match row.get(11)? {
+            Some(stored) if fixed.checksum() != stored => Err(damaged(file_id)(FormatError::Checksum)),
+            Some::<i64>(_) | None => Ok(fixed),
+        }
+    }
+
+    fn read(row: &'a Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             path: row.get_ref(1)?.as_str()?,
             size_bytes: row.get::<_, Unsigned>(2)?.0,
@@ -177,13 +184,6 @@ impl<'a> FixedPart<'a> {
         }
         hash.cast_signed()
     }
-
-    fn verify(&self, stored: Option<i64>) -> Result<(), FormatError> {
-        match stored {
-            Some(stored) if stored != self.checksum() => Err(FormatError::Checksum),
-            _ => Ok(()),
-        }
-    }
 }
 
 /// What stands beside a path so that it is found without an index over the text.
@@ -195,6 +195,6 @@ pub(crate) fn encode_partition(partition: &Partition) -> Result<Vec<u8>> {
     checked::pack(partition).map_err(Error::encode)
 }
 
-fn decode_partition(bytes: &[u8], file_id: FileId) -> Result<Partition> {
+pub(crate) fn decode_partition(bytes: &[u8], file_id: FileId) -> Result<Partition> {
     checked::unpack(bytes).map_err(Error::damaged_row("partition of a data file", file_id.0))
 }

@@ -44,9 +44,15 @@ mod inspect;
 mod manifest;
 mod seal;
 
+mod backup;
+mod check;
+mod restore;
+
 #[cfg(test)]
 mod sample;
 
+pub use backup::backup;
+pub use check::{CheckProgress, CheckReport, Difference, Fault, Finding, MAX_FINDINGS, Mend, Place, SumOf, check};
 pub use column_zones::{ColumnZones, MAX_BOUND_BYTES, arrow_type};
 pub use commit::{Committed, NewCommit, NewDataFile};
 pub use data_file::{DataFileRow, Partition};
@@ -56,6 +62,7 @@ pub use ids::{FileId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId};
 pub use leaf_set::FileLeaf;
 pub use manifest::{ManifestRow, Removal};
 pub use namespace::NamespaceRow;
+pub use restore::{Existing, restore};
 pub use schema::SchemaColumn;
 pub use snapshot::{Operation, SnapshotRow};
 pub use store::{MANIFEST_TARGET_FILES, MAX_MANIFEST_FILES, MAX_READERS, Store, StoreOptions};

@@ -7,7 +7,7 @@ use crate::lock::StoreLock;
 use crate::readers::Readers;
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use crate::writer::Writer;
-use crate::{Error, Result};
+use crate::{Error, Result, restore};
 
 /// How many files a manifest is made of.
 pub const MANIFEST_TARGET_FILES: u32 = 4096;
@@ -68,8 +68,9 @@ impl Store {
     /// Opens the store in the SQLite file at `path`, which is made if it is not there.
     ///
     /// # Errors
-    /// [`Error::Locked`] if another process has it open; [`Error::NotADatabase`], [`Error::ForeignDatabase`] or
-    /// [`Error::NewerDatabase`] if the file is none of this version's; [`Error::NoWriteAheadLog`], [`Error::Sqlite`] or
+    /// [`Error::Locked`] if another process has it open; [`Error::RestoreUnfinished`] if it is between the old and the new
+    /// one; [`Error::NotADatabase`], [`Error::ForeignDatabase`] or [`Error::NewerDatabase`] if the file is none of this
+    /// version's; [`Error::NoWriteAheadLog`], [`Error::Sqlite`] or
     /// [`Error::LockFile`] if it cannot be used.
     pub fn open(path: &Path) -> Result<Self> {
         Self::open_with(path, &StoreOptions::default())
@@ -81,6 +82,7 @@ impl Store {
     /// As [`Store::open`].
     pub fn open_with(path: &Path, options: &StoreOptions) -> Result<Self> {
         let lock = StoreLock::acquire(path)?;
+        restore::refuse_unfinished(path)?;
         let connection = database::open_writer(path)?;
         let writer = Writer::start(connection, options.target_files())?;
         Ok(Self { readers: Readers::new(path, options.readers()), writer, _lock: lock })

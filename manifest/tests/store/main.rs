@@ -8,6 +8,7 @@
 
 mod fixture;
 
+mod check;
 mod commits;
 mod damage;
 mod listings;
