@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::migrate::{self, Found};
 use crate::{Error, Result, database};
 
 // As a reader: the writer goes on, and its log is folded into the database when the copy is done.
@@ -54,17 +53,8 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
     File::open(to).and_then(|file| file.sync_all()).map_err(unusable(to))
 }
 
-/// Opens a store, of this or an older version, for reading only.
 fn open(path: &Path) -> Result<Connection> {
-    if !path.exists() {
-        return Err(Error::NoStore { path: path.to_owned() });
-    }
-    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    database::configure(&connection)?;
-    match migrate::identify(&connection, path)? {
-        Found::Store(_) => Ok(connection),
-        Found::Fresh => Err(Error::NoStore { path: path.to_owned() }),
-    }
+    database::open_existing(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map(|(connection, _)| connection)
 }
 
 fn verify(copy: &Path) -> Result<()> {

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
-use crate::migrate;
+use crate::migrate::{self, Found};
 use crate::{Error, Result};
 
 /// How long a connection waits for a lock. Only a program from outside, a backup or a shell, can hold one against us.
@@ -33,6 +33,19 @@ pub(crate) fn open_writer(path: &Path) -> Result<Connection> {
     configure(&connection)?;
     migrate::migrate(&mut connection, found)?;
     Ok(connection)
+}
+
+/// Opens a store that is there, of this or an older version, and changes nothing by that. Says how many migrations it has.
+pub(crate) fn open_existing(path: &Path, access: OpenFlags) -> Result<(Connection, usize)> {
+    let no_store = || Err(Error::NoStore { path: path.to_owned() });
+    if !path.exists() {
+        return no_store();
+    }
+    let connection = Connection::open_with_flags(path, access)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let Found::Store(applied) = migrate::identify(&connection, path)? else { return no_store() };
+    configure(&connection)?;
+    Ok((connection, applied))
 }
 
 /// Sets what every connection has in common.

@@ -5,8 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{Fault, Findings, Place};
-use crate::migrate::{self, Found};
-use crate::{Error, Result, database};
+use crate::{Result, database, migrate};
 
 /// SQLite ends its list there by itself; said so that nobody counts on more.
 const INTEGRITY_CHECK: &str = "PRAGMA integrity_check(100)";
@@ -16,19 +15,12 @@ const FOREIGN_KEY_CHECK: &str = "PRAGMA foreign_key_check";
 /// Opens the store so that it stays as it is; says how many migrations it has. To one that lacks some they are applied in a
 /// transaction that is not committed, so that one is not opened as read-only.
 pub(super) fn open(path: &Path) -> Result<(Connection, usize)> {
-    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    database::configure(&connection)?;
-    let applied = match migrate::identify(&connection, path)? {
-        Found::Fresh => return Err(Error::NoStore { path: path.to_owned() }),
-        Found::Store(applied) => applied,
-    };
+    let (connection, applied) = database::open_existing(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     if applied == migrate::newest() {
         return Ok((connection, applied));
     }
     drop(connection);
-    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    database::configure(&connection)?;
-    Ok((connection, applied))
+    database::open_existing(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
 }
 
 pub(super) fn check_pages(connection: &Connection, findings: &mut Findings) {

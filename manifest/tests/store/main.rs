@@ -8,6 +8,7 @@
 
 mod fixture;
 
+mod backup;
 mod check;
 mod commits;
 mod damage;
