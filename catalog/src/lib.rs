@@ -30,6 +30,7 @@ mod plan_cache;
 mod plan;
 mod snapshots;
 mod files;
+mod operations;
 
 pub use catalog::{Catalog, CatalogOptions};
 pub use clock::{Clock, SystemClock};
@@ -40,6 +41,7 @@ pub use files::{FileDetail, FileEntry};
 pub use location::{Location, LocationError, MAX_LOCATION_BYTES};
 pub use name::{MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, NameError, NamespaceName, TableIdent, TableName};
 pub use namespaces::Namespace;
+pub use operations::{backup, check, restore};
 pub use page::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageSize};
 pub use plan::{
     ConjunctMetrics, Explained, ExplainedConjunct, Filter, Plan, PlanMetrics, PlanPage, PlanRequest, PlanTimings,
@@ -47,7 +49,8 @@ pub use plan::{
 };
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
-    Conflict, ConflictReason, DataFileRow, FileId, ManifestId, Operation, SchemaId, SnapshotId, Totals,
+    CheckProgress, CheckReport, Conflict, ConflictReason, DataFileRow, Existing, FileId, Finding, ManifestId, Mend,
+    Operation, Place, PowerLoss, SchemaId, SnapshotId, TableId, Totals,
 };
 pub use prunus_pruner::{FilterError, NanOrder, Obstacles, Outcome, Verdict};
 pub use schema_json::{FieldJson, NestedJson, SchemaJsonError, TypeJson, literal_from_json, value_to_json};

@@ -24,7 +24,7 @@ pub(crate) const LEAVES: &str = "leaves of data files";
 
 const SELECT_BY_HASH: &str = "
     SELECT leaf_set_id, leaves
-    FROM leaf_set
+    FROM leaf_set INDEXED BY leaf_set_by_hash
     WHERE table_id = ?1 AND hash = ?2";
 
 const SELECT_BY_ID: &str = "

@@ -65,7 +65,7 @@ pub use namespace::NamespaceRow;
 pub use restore::{Existing, restore};
 pub use schema::SchemaColumn;
 pub use snapshot::{Operation, SnapshotRow};
-pub use store::{MANIFEST_TARGET_FILES, MAX_MANIFEST_FILES, MAX_READERS, Store, StoreOptions};
+pub use store::{MANIFEST_TARGET_FILES, MAX_MANIFEST_FILES, MAX_READERS, PowerLoss, Store, StoreOptions};
 pub use table::{NewTable, TableRow};
 pub use tail::TailEntry;
 pub use totals::Totals;

@@ -18,6 +18,18 @@ pub const MAX_MANIFEST_FILES: u32 = 65_536;
 /// The most read transactions that run at once; a further one waits.
 pub const MAX_READERS: usize = 16;
 
+/// What a loss of power, or a crash of the whole machine, may take along. When only the process ends, however it ends,
+/// nothing is lost either way; and nothing is damaged, ever.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PowerLoss {
+    /// A commit is answered when it has reached the disk.
+    #[default]
+    LosesNothing,
+    /// A commit is answered when it is in the hands of the operating system. Those of the last moments may be gone, the
+    /// newest ones first: no commit is there without those before it.
+    MayLoseLastCommits,
+}
+
 /// What may be set when a store is opened.
 #[derive(Clone, Debug)]
 pub struct StoreOptions {
@@ -25,11 +37,17 @@ pub struct StoreOptions {
     pub manifest_target_files: u32,
     /// How many read transactions may run at once; taken as 1 or [`MAX_READERS`] where it is beyond them.
     pub readers_max: usize,
+    /// What a loss of power may take along.
+    pub power_loss: PowerLoss,
 }
 
 impl Default for StoreOptions {
     fn default() -> Self {
-        Self { manifest_target_files: MANIFEST_TARGET_FILES, readers_max: MAX_READERS }
+        Self {
+            manifest_target_files: MANIFEST_TARGET_FILES,
+            readers_max: MAX_READERS,
+            power_loss: PowerLoss::default(),
+        }
     }
 }
 
@@ -83,7 +101,7 @@ impl Store {
     pub fn open_with(path: &Path, options: &StoreOptions) -> Result<Self> {
         let lock = StoreLock::acquire(path)?;
         restore::refuse_unfinished(path)?;
-        let connection = database::open_writer(path)?;
+        let connection = database::open_writer(path, options.power_loss)?;
         let writer = Writer::start(connection, options.target_files())?;
         Ok(Self { readers: Readers::new(path, options.readers()), writer, _lock: lock })
     }

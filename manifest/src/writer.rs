@@ -20,6 +20,12 @@ pub const MAX_QUEUED_JOBS: usize = 1024;
 /// How many jobs share one transaction at most.
 pub const MAX_BATCH_JOBS: usize = 256;
 
+/// So often does SQLite look whether what it knows of its tables and indexes is out of date.
+const TRANSACTIONS_PER_OPTIMIZE: u32 = 1000;
+
+/// Reads a sample of those indexes that have grown much, and nothing if none has.
+const OPTIMIZE: &str = "PRAGMA optimize";
+
 const BEGIN: &str = "BEGIN IMMEDIATE";
 const COMMIT: &str = "COMMIT";
 const ROLLBACK: &str = "ROLLBACK";
@@ -56,7 +62,14 @@ impl Writer {
     pub(crate) fn start(connection: Connection, target_files: u64) -> Result<Self> {
         let (sender, receiver) = sync_channel(MAX_QUEUED_JOBS);
         let full_tails = seal::full_tails(&connection, target_files)?;
-        let state = Thread { connection, target_files, full_tails, unsealed: BTreeMap::new(), waiting: Vec::new() };
+        let state = Thread {
+            connection,
+            target_files,
+            full_tails,
+            unsealed: BTreeMap::new(),
+            waiting: Vec::new(),
+            transactions: 0,
+        };
         let thread = std::thread::Builder::new()
             .name("prunus-writer".to_owned())
             .spawn(move || state.run(&receiver))
@@ -136,10 +149,17 @@ struct Thread {
     /// The tables with tails that could not be sealed, and why. They are tried again when there is a reason to.
     unsealed: BTreeMap<TableId, Arc<Error>>,
     waiting: Vec<SyncSender<Result<()>>>,
+    /// Since SQLite looked at its statistics.
+    transactions: u32,
 }
 
 impl Thread {
     fn run(mut self, queue: &Receiver<Message>) {
+        self.work(queue);
+        self.optimize();
+    }
+
+    fn work(&mut self, queue: &Receiver<Message>) {
         loop {
             if self.full_tails.is_empty() {
                 self.answer_waiting();
@@ -155,6 +175,14 @@ impl Thread {
                 }
                 self.seal_one();
             }
+        }
+    }
+
+    /// What the planner of queries knows. It only ever picks another way to the same answer.
+    fn optimize(&mut self) {
+        self.transactions = 0;
+        if let Err(error) = self.connection.execute_batch(OPTIMIZE) {
+            tracing::warn!(%error, "the statistics of the database were not brought up to date");
         }
     }
 
@@ -185,6 +213,10 @@ impl Thread {
         }
         if !jobs.is_empty() {
             self.run_batch(jobs);
+            self.transactions += 1;
+        }
+        if self.transactions >= TRANSACTIONS_PER_OPTIMIZE {
+            self.optimize();
         }
     }
 
@@ -297,7 +329,8 @@ mod tests {
     impl Held {
         fn start() -> Self {
             let folder = tempfile::tempdir().unwrap();
-            let connection = database::open_writer(&folder.path().join("store.db")).unwrap();
+            let connection =
+                database::open_writer(&folder.path().join("store.db"), crate::PowerLoss::LosesNothing).unwrap();
             let writer = Writer::start(connection, 4096).unwrap();
             let (started, has_started) = channel();
             let (release, released) = channel::<()>();

@@ -131,12 +131,11 @@ const DAMAGES: &str = include_str!("damages.txt");
 
 #[test]
 fn every_kind_of_fault_is_found() {
-    let mut found = String::new();
-    for sql in DAMAGES.lines().filter(|line| !line.starts_with(' ')) {
-        found.push_str(&format!("{sql}\n"));
-        for finding in found_after(sql) {
-            found.push_str(&format!("    {finding}\n"));
-        }
+    let mut lines = DAMAGES.lines().peekable();
+    while let Some(sql) = lines.next() {
+        let expected: Vec<&str> = std::iter::from_fn(|| lines.next_if(|line| line.starts_with(' '))).collect();
+        assert!(!expected.is_empty(), "{sql}");
+        let found: Vec<String> = found_after(sql).iter().map(|finding| format!("    {finding}")).collect();
+        assert_eq!(found, expected, "{sql}");
     }
-    assert_eq!(found, DAMAGES);
 }

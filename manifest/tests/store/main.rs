@@ -15,5 +15,6 @@ mod damage;
 mod listings;
 mod model;
 mod opening;
+mod queries;
 mod sealing;
 mod tables;
