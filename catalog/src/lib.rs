@@ -49,8 +49,8 @@ pub use plan::{
 };
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
-    CheckProgress, CheckReport, Conflict, ConflictReason, DataFileRow, Existing, FileId, Finding, ManifestId, Mend,
-    Operation, Place, PowerLoss, SchemaId, SnapshotId, TableId, Totals,
+    CheckProgress, CheckReport, Conflict, ConflictReason, DataFileRow, Existing, Fault as CheckFault, FileId, Finding,
+    ManifestId, Mend, Operation, Place, PowerLoss, SchemaId, SnapshotId, TableId, Totals,
 };
 pub use prunus_pruner::{FilterError, NanOrder, Obstacles, Outcome, Verdict};
 pub use schema_json::{FieldJson, NestedJson, SchemaJsonError, TypeJson, literal_from_json, value_to_json};

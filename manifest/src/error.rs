@@ -35,7 +35,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// There is a store where a backup is to be restored.
-    #[error("there is a store in {} already", path.display())]
+    #[error("there is a store in {} already; with --replace it is moved aside", path.display())]
     StoreExists {
         /// The database.
         path: PathBuf,
