@@ -12,6 +12,7 @@ mod bad_input;
 mod declared;
 mod files;
 mod footers;
+mod old_stores;
 mod partitions;
 mod plans;
 mod rows;
