@@ -29,7 +29,10 @@ pub fn backup(path: &Path, to: &Path) -> Result<u64> {
     }
     let partial = beside(to, ".partial");
     let held = hold(&partial)?;
-    copy(path, &partial)?;
+    if let Err(error) = copy(path, &partial) {
+        remove_if_there(&partial)?;
+        return Err(error);
+    }
     // A link is refused where there is a file by now, a renaming would replace it.
     match std::fs::hard_link(&partial, to) {
         Ok(()) => std::fs::remove_file(&partial).map_err(unusable(&partial))?,
@@ -42,15 +45,24 @@ pub fn backup(path: &Path, to: &Path) -> Result<u64> {
     Ok(std::fs::metadata(to).map_err(unusable(to))?.len())
 }
 
-/// Copies a store into the file `to`, which is emptied first, checks the copy and makes it durable.
+/// Copies a store into the file `to`, which is emptied first, checks the copy and makes it durable. A copy that does not come
+/// about leaves an empty file, which takes no room.
 pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
     let source = open(from)?;
-    File::create(to).map_err(unusable(to))?;
+    let file = File::create(to).map_err(unusable(to))?;
+    let copied = fill(&source, to).and_then(|()| file.sync_all().map_err(unusable(to)));
+    if copied.is_err()
+        && let Err(error) = file.set_len(0)
+    {
+        tracing::warn!(%error, path = %to.display(), "what was copied is still there");
+    }
+    copied
+}
+
+fn fill(source: &Connection, to: &Path) -> Result<()> {
     remove_if_there(&beside(to, "-journal"))?;
     source.execute(COPY, [text(to)?])?;
-    drop(source);
-    verify(to)?;
-    File::open(to).and_then(|file| file.sync_all()).map_err(unusable(to))
+    verify(to)
 }
 
 fn open(path: &Path) -> Result<Connection> {

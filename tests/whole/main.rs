@@ -9,6 +9,7 @@
 )]
 
 mod bad_input;
+mod damage;
 mod declared;
 mod files;
 mod footers;
