@@ -1,4 +1,4 @@
-//! How long does a plan take, how long do commits, and how much room do they need, as a table grows?
+//! How long does a plan take, how long do commits, checks and backups, and how much room do they need, as a table grows?
 //!
 //! `cargo bench -p prunus-tests` makes tables of 100,000 and of 1,000,000 files and prints one table of figures; numbers as
 //! arguments make tables of so many. A file has 10 columns of declared statistics and a path of 94 bytes; files are clustered
@@ -92,6 +92,13 @@ async fn measure(files: usize) {
         }
         row(files, &format!("{name}, cold, opening included"), median(times));
     }
+    let started = Instant::now();
+    let report = prunus_catalog::check(folder.path(), |_| ()).await.unwrap();
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+    row(files, "a check of all that there is", started.elapsed());
+    let started = Instant::now();
+    prunus_catalog::backup(folder.path(), &folder.path().join("backup.db")).await.unwrap();
+    row(files, "a backup", started.elapsed());
     println!("| {files} | size of the sealed database, for each file | {} bytes |", sealed_bytes / files as u64);
 }
 
