@@ -103,13 +103,13 @@ pub fn check(path: &Path, progress: &mut dyn FnMut(CheckProgress)) -> Result<Che
 /// Locks a store that is there. Looked for on both sides of the lock: a lock file is not made where there is nothing to
 /// lock, and what a restore did just before is seen.
 fn lock(path: &Path) -> Result<StoreLock> {
-    let look = || match restore::refuse_unfinished(path) {
+    let require = || match restore::refuse_unfinished(path) {
         Ok(()) if !path.exists() => Err(Error::NoStore { path: path.to_owned() }),
-        looked => looked,
+        answer => answer,
     };
-    look()?;
+    require()?;
     let lock = StoreLock::acquire(path)?;
-    look()?;
+    require()?;
     Ok(lock)
 }
 

@@ -24,7 +24,7 @@ pub(super) struct BackupArgs {
 
 pub(super) async fn run(args: BackupArgs) -> Result<Exit, CliError> {
     let copied = prunus_catalog::backup(&args.data_dir, &args.to).await;
-    let size_bytes = copied.map_err(|source| CliError::Operation { done: "backed up", source })?;
+    let size_bytes = copied.map_err(CliError::operation("backed up"))?;
     print(&format!("backed up to {}, {}\n", args.to.display(), bytes(size_bytes)))?;
     Ok(Exit::Done)
 }

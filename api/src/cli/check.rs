@@ -1,5 +1,6 @@
 //! `prunus check`
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -63,7 +64,7 @@ pub(super) async fn run(args: CheckArgs) -> Result<Exit, CliError> {
     let shown = bar.clone();
     let checked = prunus_catalog::check(&args.data_dir, move |progress| show(&shown, progress)).await;
     bar.finish_and_clear();
-    let report = checked.map_err(|source| CliError::Operation { done: "checked", source })?;
+    let report = checked.map_err(CliError::operation("checked"))?;
     if args.json {
         print_json(&report_json(&report))?;
     } else {
@@ -95,11 +96,11 @@ fn render(report: &CheckReport) -> String {
             Some(name) => format!("{name} ({})", finding.place),
             None => finding.place.to_string(),
         };
-        text.push_str(&format!("{place}: {} [{}]\n", finding.fault.message(), finding.fault.mend()));
+        let _ = writeln!(text, "{place}: {} [{}]", finding.fault.message(), finding.fault.mend());
     }
     let unlisted = report.findings_total - report.findings.len() as u64;
     if unlisted > 0 {
-        text.push_str(&format!("... and {} more\n", count(unlisted)));
+        let _ = writeln!(text, "... and {} more", count(unlisted));
     }
     let looked_at = format!(
         "{}, {}, {}",
@@ -110,7 +111,7 @@ fn render(report: &CheckReport) -> String {
     if report.findings_total == 0 {
         return format!("nothing is wrong: {looked_at}\n");
     }
-    text.push_str(&format!("{} in {looked_at}\n", counted(report.findings_total, "fault", "faults")));
+    let _ = writeln!(text, "{} in {looked_at}", counted(report.findings_total, "fault", "faults"));
     text.push_str(ADVICE);
     text
 }

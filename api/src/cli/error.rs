@@ -99,7 +99,7 @@ pub enum CliError {
         /// What was to be done.
         done: &'static str,
         /// Why.
-        source: prunus_catalog::Error,
+        source: Box<prunus_catalog::Error>,
     },
     /// The server cannot listen.
     #[error("the server cannot listen on {address}")]
@@ -121,6 +121,11 @@ pub enum CliError {
 }
 
 impl CliError {
+    /// For `map_err`: the catalog cannot be checked, backed up or restored.
+    pub(super) fn operation(done: &'static str) -> impl FnOnce(prunus_catalog::Error) -> Self {
+        move |error| Self::Operation { done, source: Box::new(error) }
+    }
+
     /// The exit code's meaning.
     pub fn exit(&self) -> Exit {
         match self {

@@ -32,7 +32,7 @@ pub(super) async fn run(args: RestoreArgs) -> Result<Exit, CliError> {
     std::fs::create_dir_all(&args.data_dir).map_err(unusable)?;
     let existing = if args.replace { Existing::MoveAside } else { Existing::Refuse };
     let restored = prunus_catalog::restore(&args.data_dir, &args.from, existing).await;
-    let moved_to = restored.map_err(|source| CliError::Operation { done: "restored", source })?;
+    let moved_to = restored.map_err(CliError::operation("restored"))?;
     print(&format!("restored from {}\n", args.from.display()))?;
     if let Some(moved_to) = moved_to {
         print(&format!("what was there is now {}\n", moved_to.display()))?;

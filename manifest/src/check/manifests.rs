@@ -95,7 +95,8 @@ impl Check<'_> {
         let tx = self.reader.tx;
         self.reader.each_row(place, LIST_COLUMN_BLOCKS, [manifest.manifest_id], |findings, row| {
             let field_id = FieldId(row.get(0)?);
-            check_column(tx, manifest, field_id, row, findings)
+            check_column(tx, manifest, field_id, row, findings);
+            Ok(())
         });
     }
 
@@ -226,10 +227,10 @@ fn check_column(
     field_id: FieldId,
     row: &Row<'_>,
     findings: &mut Findings,
-) -> Result<()> {
+) {
     let place = place_of(manifest).column(field_id);
     let Some((zones, column_type)) = findings.take(place, decode_block(row, manifest, field_id)) else {
-        return Ok(());
+        return;
     };
     let name = BlockName::Detail(field_id);
     let detail = tx.query_first(SELECT_DETAIL, params![manifest.manifest_id, field_id.0], |row| {
@@ -250,7 +251,6 @@ fn check_column(
             }
         }
     }
-    Ok(())
 }
 
 fn decode_block(row: &Row<'_>, manifest: &ManifestRow, field_id: FieldId) -> Result<(ColumnZones, PrimitiveType)> {

@@ -216,6 +216,10 @@ fn a_store_in_use_is_not_replaced() {
     assert_eq!(paths(&restoring.store()), ["old"]);
 }
 
+/// What is done to a backup, and whether an error is the one that is expected then.
+type Spoil<'a> = &'a dyn Fn(&Path);
+type Expected<'a> = &'a dyn Fn(&Error) -> bool;
+
 #[test]
 fn what_is_no_backup_is_refused_and_the_store_stays() {
     let change =
@@ -231,7 +235,7 @@ fn what_is_no_backup_is_refused_and_the_store_stays() {
         "DROP INDEX data_file_by_table; CREATE INDEX data_file_by_table ON data_file (table_id) WHERE file_id <> 2;
          PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE data_file (table_id)' WHERE name = 'data_file'",
     );
-    let cases: [(&dyn Fn(&Path), &dyn Fn(&Error) -> bool); 7] = [
+    let cases: [(Spoil<'_>, Expected<'_>); 7] = [
         (&change("PRAGMA application_id = 7"), &|error| matches!(error, Error::ForeignDatabase { .. })),
         (&change("PRAGMA user_version = 1000"), &|error| matches!(error, Error::NewerDatabase { .. })),
         (&cut, &|error| matches!(error, Error::Sqlite(_) | Error::DamagedCopy { .. })),
@@ -256,11 +260,14 @@ fn a_copy_of_a_store_that_was_killed_is_restored_with_its_log() {
     assert_eq!(paths(&restoring.store()), ["old"]);
 }
 
+/// What a restore does before it may be killed.
+type Step<'a> = &'a dyn Fn(&Restoring);
+
 /// The states that a kill may leave, one made by hand after another, over an old store. Restoring again comes to the same end
 /// from each.
 #[test]
 fn a_restore_that_was_killed_is_refused_or_never_happened_and_runs_again() {
-    let steps: [(&dyn Fn(&Restoring), bool); 4] = [
+    let steps: [(Step<'_>, bool); 4] = [
         (&|restoring| std::fs::write(with(&restoring.store(), ".restoring"), b"half").unwrap(), false),
         (&|restoring| restoring.copy_backup_to(".restored"), true),
         (&|restoring| restoring.move_to("-wal", ".before-restore-1-wal"), true),
