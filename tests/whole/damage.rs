@@ -162,28 +162,22 @@ impl Damaged {
     /// What comes of a flipped byte.
     async fn outcome(&self, position: usize, flip: u8) -> Outcome {
         self.put(position, flip);
+        // First, since a store that is opened may be written.
+        let (wrong, checked) = match prunus_catalog::check(self.folder.path(), |_| ()).await {
+            Ok(report) if report.findings.is_empty() => (Outcome::WrongUnnoticed, Outcome::Right),
+            Ok(_) => (Outcome::WrongButFound, Outcome::Right),
+            Err(error) => (Outcome::WrongButFound, Outcome::of_error(&error)),
+        };
         let answers = match answers(self.folder.path()).await {
             Ok(answers) => answers,
-            Err(error) => return Outcome::of_error(&error),
+            Err(error) => return checked.max(Outcome::of_error(&error)),
         };
-        let mut outcome = Outcome::Right;
-        for (question, answer) in answers {
-            outcome = outcome.max(match answer {
-                Ok(answer) if is_right(question, &answer, &self.answers) => Outcome::Right,
-                Ok(_) => self.wrong(position, flip).await,
-                Err(error) => Outcome::of_error(&error),
-            });
-        }
-        outcome
-    }
-
-    async fn wrong(&self, position: usize, flip: u8) -> Outcome {
-        self.put(position, flip);
-        match prunus_catalog::check(self.folder.path(), |_| ()).await {
-            Ok(report) if report.findings.is_empty() => Outcome::WrongUnnoticed,
-            Ok(_) => Outcome::WrongButFound,
-            Err(error) => Outcome::of_error(&error).max(Outcome::WrongButFound),
-        }
+        let of_answer = |(question, answer): (Question, Result<Answer, Error>)| match answer {
+            Ok(answer) if is_right(question, &answer, &self.answers) => Outcome::Right,
+            Ok(_) => wrong,
+            Err(error) => Outcome::of_error(&error),
+        };
+        answers.into_iter().map(of_answer).fold(checked, Outcome::max)
     }
 }
 
