@@ -54,7 +54,8 @@ pub enum CheckProgress {
     },
 }
 
-/// What a check found.
+/// What a check found. As soon as one row of a data file does not read, sums and entries are not held against the rows: that
+/// one row would be told of many times.
 #[derive(Debug)]
 pub struct CheckReport {
     /// What is wrong, in the order in which it was found; at most [`MAX_FINDINGS`].
