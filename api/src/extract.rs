@@ -5,7 +5,7 @@ use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use prunus_catalog::{NamespaceName, SnapshotId, TableIdent};
+use prunus_catalog::{NamespaceName, SnapshotId, TableIdent, TagName};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
@@ -119,6 +119,7 @@ struct PathParts {
     namespace: Option<String>,
     table: Option<String>,
     snapshot_id: Option<String>,
+    tag: Option<String>,
 }
 
 impl PathParts {
@@ -136,6 +137,11 @@ impl PathParts {
         let name = self.table.as_deref().unwrap_or_default();
         let name = name.parse().map_err(|error| Problem::name("table", &error))?;
         Ok(TableIdent { namespace: self.namespace()?, name })
+    }
+
+    fn tag(&self) -> Result<TagName, Problem> {
+        let name = self.tag.as_deref().unwrap_or_default();
+        name.parse().map_err(|error| Problem::name("tag", &error))
     }
 
     fn snapshot_id(&self) -> Result<SnapshotId, Problem> {
@@ -177,6 +183,18 @@ impl<S: Send + Sync> FromRequestParts<S> for SnapshotOf {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let parts = PathParts::of(parts).await?;
         Ok(Self(parts.table()?, parts.snapshot_id()?))
+    }
+}
+
+/// The table and the tag that the path names.
+pub(crate) struct TagOf(pub(crate) TableIdent, pub(crate) TagName);
+
+impl<S: Send + Sync> FromRequestParts<S> for TagOf {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let parts = PathParts::of(parts).await?;
+        Ok(Self(parts.table()?, parts.tag()?))
     }
 }
 

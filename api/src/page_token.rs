@@ -33,6 +33,22 @@ pub(crate) struct FilePosition {
     pub(crate) after: i64,
 }
 
+/// A position in the changes up to a snapshot; where they begin stands in the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ChangePosition {
+    pub(crate) to: i64,
+    /// The last file of the page before.
+    pub(crate) after: i64,
+}
+
+/// A position in a listing of orphans.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OrphanPosition {
+    pub(crate) older_than_ms: i64,
+    /// The location that the page before ended with.
+    pub(crate) after: String,
+}
+
 /// The tokens of one request, whatever page of it is asked for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageTokens {
@@ -68,7 +84,9 @@ impl PageTokens {
 /// For `map_err` where a position pins a snapshot: if that is gone, so is the rest of the answer.
 pub(crate) fn stale<P>(position: Option<P>) -> impl FnOnce(Error) -> Problem {
     move |error| match error {
-        Error::NotFound { what: "snapshot", .. } if position.is_some() => Problem::StalePageToken,
+        Error::NotFound { what: "snapshot", .. } | Error::Expired { .. } if position.is_some() => {
+            Problem::StalePageToken
+        }
         error => error.into(),
     }
 }
@@ -121,6 +139,8 @@ mod tests {
     fn a_pinned_snapshot_that_is_gone_makes_the_token_stale() {
         let gone = || Error::NotFound { what: "snapshot", name: "3".to_owned() };
         assert!(matches!(stale(Some(POSITION))(gone()), Problem::StalePageToken));
+        let expired = Error::Expired { what: String::new() };
+        assert!(matches!(stale(Some(POSITION))(expired), Problem::StalePageToken));
         assert!(matches!(stale(None::<PlanPosition>)(gone()), Problem::Catalog(Error::NotFound { .. })));
     }
 }

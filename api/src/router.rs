@@ -13,7 +13,9 @@ use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetReques
 use tower_http::trace::TraceLayer;
 
 use crate::problem::{self, Problem};
-use crate::routes::{commits, files, health, namespaces, plan, snapshots, tables};
+use crate::routes::{
+    changes, commits, expire, files, health, namespaces, orphans, plan, regroup, snapshots, tables, tags,
+};
 use crate::{accept, idempotency, request_id};
 
 /// The largest body that is read.
@@ -39,10 +41,22 @@ fn routes() -> Router<Catalog> {
         // Scans of a table.
         .route("/v1/namespaces/{namespace}/tables/{table}/plan", post(plan::plan))
         .route("/v1/namespaces/{namespace}/tables/{table}/explain", post(plan::explain))
+        // How a table is laid out.
+        .route("/v1/namespaces/{namespace}/tables/{table}/regroup", post(regroup::regroup))
         // What is registered.
         .route("/v1/namespaces/{namespace}/tables/{table}/snapshots", get(snapshots::list))
         .route("/v1/namespaces/{namespace}/tables/{table}/snapshots/{snapshot_id}", get(snapshots::get))
         .route("/v1/namespaces/{namespace}/tables/{table}/files", get(files::list))
+        // History.
+        .route("/v1/namespaces/{namespace}/tables/{table}/changes", get(changes::list))
+        .route("/v1/namespaces/{namespace}/tables/{table}/rollback", post(commits::roll_back))
+        .route("/v1/namespaces/{namespace}/tables/{table}/tags", get(tags::list))
+        .route(
+            "/v1/namespaces/{namespace}/tables/{table}/tags/{tag}",
+            get(tags::get).put(tags::set).delete(tags::delete),
+        )
+        .route("/v1/namespaces/{namespace}/tables/{table}/expire", post(expire::expire))
+        .route("/v1/namespaces/{namespace}/tables/{table}/orphans", get(orphans::list))
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed)
 }

@@ -1,9 +1,14 @@
 //! The handlers: each parses, calls the catalog and renders.
 
+pub(crate) mod changes;
 pub(crate) mod commits;
+pub(crate) mod expire;
 pub(crate) mod files;
 pub(crate) mod health;
 pub(crate) mod namespaces;
+pub(crate) mod orphans;
 pub(crate) mod plan;
+pub(crate) mod regroup;
 pub(crate) mod snapshots;
 pub(crate) mod tables;
+pub(crate) mod tags;

@@ -5,31 +5,41 @@
 //! refuses fields that it does not know; what a client reads lets them pass, since fields may be added. The conversion to
 //! and from the catalog's types stands beside each type.
 
+mod changes;
 mod commit;
+mod expire;
 mod explained;
 mod file;
 mod namespace;
+mod orphan;
 mod page;
 mod plan;
 mod planned;
 mod problem;
+mod regroup;
 mod snapshot;
 mod statistics;
 mod table;
+mod tag;
 mod unique_map;
 mod time;
 
+pub use changes::ChangesJson;
 pub use commit::{CommitJson, CommittedJson, OperationJson};
+pub use expire::{ExpireJson, ExpiredJson};
 pub use explained::{ExplainJson, ExplainedConjunctJson, ExplainedJson, ExplainedVerdictJson};
 pub use file::{FileJson, FilesJson, NewFileJson};
 pub use namespace::{NamespaceJson, NamespacesJson, NewNamespaceJson};
+pub use orphan::{OrphanJson, OrphansJson};
 pub use plan::{FilterJson, NanOrderJson, PlanJson};
 pub use planned::{ConjunctJson, PlanMetricsJson, PlanTimingsJson, PlannedFileJson, PlannedJson, VerdictJson};
 pub use problem::{ConflictJson, ConflictReasonJson, FaultJson, MAX_FAULTS, ProblemJson};
 pub use prunus_catalog::{FieldJson, NestedJson, TypeJson};
-pub use snapshot::{SnapshotJson, SnapshotsJson};
+pub use regroup::{RegroupJson, RegroupedJson, TableLayoutJson};
+pub use snapshot::{SnapshotIdJson, SnapshotJson, SnapshotsJson};
 pub use statistics::{NewStatisticsJson, PrecisionJson, ProvenanceJson, ProvenancesJson, StatisticsJson};
 pub use table::{NewSchemaJson, NewTableJson, SchemaJson, TableJson, TableNameJson, TablesJson};
+pub use tag::{TagJson, TagsJson};
 
 pub(crate) use page::page_size;
-pub(crate) use time::snapshot_ref;
+pub(crate) use time::{parse_time, snapshot_ref};

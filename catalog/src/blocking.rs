@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use prunus_manifest::{ReadTransaction, WriteTransaction};
+use tokio::sync::oneshot;
 
 use crate::catalog::Catalog;
 use crate::{Error, Result};
@@ -22,12 +23,21 @@ impl Catalog {
         run(move || store.read(job)).await
     }
 
-    /// Runs `job` on the writer and returns when it is durable.
+    /// Runs `job` on the writer and returns when it is durable. No thread waits for it, unless the queue is full.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         job: impl FnOnce(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let store = Arc::clone(&self.store);
-        run(move || store.write(job)).await
+        let (sender, answer) = oneshot::channel();
+        // A caller that has gone away does not want its answer.
+        if let Some(waiting) = self.store.submit(job, move |answer| drop(sender.send(answer))) {
+            let store = Arc::clone(&self.store);
+            run(move || {
+                store.queue(waiting);
+                Ok(())
+            })
+            .await?;
+        }
+        answer.await.unwrap_or(Err(Error::Background))
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use prunus_manifest::{PowerLoss, Store, StoreOptions};
 
 use crate::clock::{Clock, SystemClock};
+use crate::leases::Leases;
 use crate::plan_cache::{DEFAULT_PLAN_CACHE_BYTES, PlanCache};
 use crate::storage::Storage;
 use crate::{Result, blocking};
@@ -20,6 +21,7 @@ pub struct Catalog {
     pub(crate) storage: Arc<Storage>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) plan_cache: PlanCache,
+    pub(crate) leases: Arc<Leases>,
 }
 
 /// What may be set when a catalog is opened.
@@ -65,6 +67,7 @@ impl Catalog {
             storage: Arc::new(Storage::from_environment()),
             clock: options.clock,
             plan_cache: PlanCache::new(options.plan_cache_bytes),
+            leases: Arc::default(),
         })
     }
 
@@ -72,8 +75,8 @@ impl Catalog {
     ///
     /// # Errors
     /// [`crate::Error::Store`] if sealing failed.
-    pub async fn wait_for_sealing(&self) -> Result<()> {
+    pub async fn wait_for_maintenance(&self) -> Result<()> {
         let store = Arc::clone(&self.store);
-        blocking::run(move || Ok(store.wait_for_sealing()?)).await
+        blocking::run(move || Ok(store.wait_for_maintenance()?)).await
     }
 }

@@ -13,6 +13,11 @@ pub trait Clock: Debug + Send + Sync {
     fn new_uuid(&self) -> Uuid;
 }
 
+/// A time in milliseconds since 1970-01-01T00:00Z as people read it.
+pub(crate) fn time_text(time_ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(time_ms).map_or_else(|_| time_ms.to_string(), |time| time.to_string())
+}
+
 /// The system's clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;

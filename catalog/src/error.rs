@@ -1,8 +1,9 @@
 //! What the catalog can answer instead of a result.
 
-use prunus_manifest::{Conflict, SnapshotId};
+use prunus_manifest::{Conflict, MAX_FILES_PER_ROLLBACK, MAX_TAGS_PER_TABLE, SnapshotId};
 use prunus_pruner::{FilterError, ZoneMapsError};
 
+use crate::clock::time_text;
 use crate::storage::StorageError;
 
 /// The result of a use case.
@@ -64,6 +65,12 @@ pub enum Error {
         what: &'static str,
         /// Its name.
         name: String,
+    },
+    /// What is asked for was there once, and is expired.
+    #[error("{what} is expired")]
+    Expired {
+        /// What was asked for.
+        what: String,
     },
     /// There is one of that name already.
     #[error("{what} `{name}` exists already")]
@@ -149,8 +156,19 @@ impl From<prunus_manifest::Error> for Error {
             Store::SnapshotNotFound { snapshot_id, .. } => {
                 Self::NotFound { what: "snapshot", name: snapshot_id.to_string() }
             }
-            // The table was dropped between two steps of a plan.
-            Store::FileNotFound(file_id) => Self::NotFound { what: "file", name: file_id.to_string() },
+            Store::SnapshotAtExpired { time_ms, .. } => {
+                Self::Expired { what: format!("what the table held at {}", time_text(time_ms)) }
+            }
+            // Its row went between two steps of a plan.
+            Store::FileNotFound(_) => Self::Expired { what: "the snapshot that was read".to_owned() },
+            Store::TagNotFound { name, .. } => Self::NotFound { what: "tag", name },
+            Store::TooManyTags(_) => {
+                Self::invalid(Fault::at("tag", format!("a table has at most {MAX_TAGS_PER_TABLE} tags")))
+            }
+            Store::RollbackTooLarge { files } => {
+                let message = format!("{files} files differ, and a rollback changes at most {MAX_FILES_PER_ROLLBACK}");
+                Self::invalid(Fault::at("snapshot_id", message))
+            }
             // Only a page token names a schema.
             Store::SchemaNotFound { .. } => Self::ForeignPageToken,
             Store::SchemaMoved { .. } => Self::SchemaMoved,

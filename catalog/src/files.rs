@@ -9,7 +9,7 @@ use crate::catalog::Catalog;
 use crate::location::Location;
 use crate::name::TableIdent;
 use crate::page::PageSize;
-use crate::plan::SnapshotRef;
+use crate::plan::{ResolvedSnapshot, SnapshotRef};
 use crate::schema::LeafColumn;
 use crate::{Error, Fault, Result, column_ref, tables};
 
@@ -47,10 +47,10 @@ impl FileEntry {
 
 impl Catalog {
     /// A page of the live files of a snapshot by rising `file_id`, from the first one after `after`; with the snapshot that it
-    /// is of, and whether there are more.
+    /// is of, and whether there are more. A page that has a next one holds its snapshot against expiry.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Store`].
+    /// [`Error::NotFound`], [`Error::Expired`], [`Error::Store`].
     pub async fn list_files(
         &self,
         ident: TableIdent,
@@ -58,25 +58,30 @@ impl Catalog {
         after: Option<FileId>,
         page_size: PageSize,
     ) -> Result<(SnapshotId, Vec<FileEntry>, bool)> {
-        self.read(move |tx| {
+        let list = move |tx: &ReadTransaction<'_>| {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-            let (snapshot_id, schema_id) = snapshot.resolve(tx, &table)?;
+            let ResolvedSnapshot { snapshot_id, schema_id, .. } = snapshot.resolve(tx, &table)?;
             let leaves = tables::load_schema(tx, &table, schema_id)?.leaf_columns();
             let mut rows = tx.list_live_files(table.table_id, snapshot_id, after, page_size.and_one())?;
             let more = page_size.cut(&mut rows);
-            Ok((snapshot_id, rows.into_iter().map(|row| FileEntry::new(row, &leaves)).collect(), more))
-        })
-        .await
+            let files = rows.into_iter().map(|row| FileEntry::new(row, &leaves)).collect();
+            Ok((table.table_id, snapshot_id, files, more))
+        };
+        let (table_id, snapshot_id, files, more) = self.read(list).await?;
+        if more {
+            self.leases.take(table_id, snapshot_id, self.clock.now_ms());
+        }
+        Ok((snapshot_id, files, more))
     }
 
     /// One live file of a snapshot by its path, with its statistics.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the path is none, [`Error::NotFound`], [`Error::Store`].
+    /// [`Error::Invalid`] if the path is none, [`Error::NotFound`], [`Error::Expired`], [`Error::Store`].
     pub async fn load_file(&self, ident: TableIdent, snapshot: SnapshotRef, path: String) -> Result<FileDetail> {
         self.read(move |tx| {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-            let (snapshot_id, schema_id) = snapshot.resolve(tx, &table)?;
+            let ResolvedSnapshot { snapshot_id, schema_id, .. } = snapshot.resolve(tx, &table)?;
             let row = live_file(tx, &table, snapshot_id, path)?;
             let leaves = tables::load_schema(tx, &table, schema_id)?.leaf_columns();
             let statistics = tx.load_file_statistics(row.file_id)?;

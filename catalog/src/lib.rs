@@ -14,6 +14,7 @@ mod location;
 mod storage;
 pub mod schema;
 mod schema_json;
+mod table_schema;
 mod column_ref;
 mod hive;
 mod properties;
@@ -28,20 +29,31 @@ mod commit;
 mod zone_maps;
 mod plan_cache;
 mod plan;
+mod leases;
 mod snapshots;
 mod files;
+mod changes;
+mod rollback;
+mod tags;
+mod expire;
+mod orphans;
+mod regroup;
 mod operations;
 
 pub use catalog::{Catalog, CatalogOptions};
+pub use changes::{Changes, ChangesRequest};
 pub use clock::{Clock, SystemClock};
 pub use commit::{AddedFile, CommitRequest, Committed, MAX_FILES_PER_COMMIT};
 pub use declared::{DeclaredBound, DeclaredStatistics};
 pub use error::{Error, Fault, Result};
+pub use expire::{ExpireRequest, ExpireRun, Expired, MAX_EXPIRED_SNAPSHOTS, MAX_FORGOTTEN_FILES};
 pub use files::{FileDetail, FileEntry};
+pub use leases::{LEASE_MS, MAX_LEASES};
 pub use location::{Location, LocationError, MAX_LOCATION_BYTES};
-pub use name::{MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, NameError, NamespaceName, TableIdent, TableName};
+pub use name::{MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, NameError, NamespaceName, TableIdent, TableName, TagName};
 pub use namespaces::Namespace;
 pub use operations::{backup, check, restore};
+pub use orphans::{MIN_ORPHAN_AGE_MS, OrphanPage, OrphansRequest};
 pub use page::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageSize};
 pub use plan::{
     ConjunctMetrics, Explained, ExplainedConjunct, Filter, Plan, PlanMetrics, PlanPage, PlanRequest, PlanTimings,
@@ -50,10 +62,12 @@ pub use plan::{
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
     CheckProgress, CheckReport, Conflict, ConflictReason, DataFileRow, Existing, Fault as CheckFault, FileId, Finding,
-    ManifestId, Mend, Operation, Place, PowerLoss, SchemaId, SnapshotId, TableId, Totals,
+    ManifestId, Mend, Operation, Place, PowerLoss, SchemaId, SnapshotId, TableId, TableLayout, TagChange, Totals,
 };
 pub use prunus_pruner::{FilterError, NanOrder, Obstacles, Outcome, Verdict};
+pub use regroup::{RegroupRequest, Regrouped};
 pub use schema_json::{FieldJson, NestedJson, SchemaJsonError, TypeJson, literal_from_json, value_to_json};
 pub use snapshots::Snapshot;
 pub use storage::{Storage, StorageError, StoredObject};
 pub use tables::{NewTable, SchemaSource, Table};
+pub use tags::Tag;

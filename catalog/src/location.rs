@@ -1,9 +1,22 @@
 //! Where a file or a folder of files is: one spelling for each.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use object_store::path::Path;
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use unicode_normalization::UnicodeNormalization;
 use url::Url;
+
+/// What URLs encode in paths, and the sign that begins an encoded byte.
+const PATH_ENCODED: &AsciiSet =
+    &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>').add(b'?').add(b'`').add(b'{').add(b'}');
+
+/// What Hive encodes in the values of partition folders, beyond that.
+const HIVE_ENCODED: &AsciiSet = &PATH_ENCODED.add(b'\'').add(b'*').add(b':').add(b'[').add(b'\\').add(b']').add(b'^');
+
+/// All but what RFC 3986 reserves for nothing, and the slash.
+const STRICTLY_ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The longest location, in bytes.
 pub const MAX_LOCATION_BYTES: usize = 4096;
@@ -166,6 +179,28 @@ impl Location {
         Ok((url, path))
     }
 
+    /// What else the same object may have been registered as by a writer whose word was taken: with the key percent-encoded or
+    /// decoded, in another Unicode normalization form, under Azure's other scheme. For where doubt must not do harm; to all
+    /// else these are other files.
+    pub(crate) fn other_spellings(&self) -> Vec<String> {
+        let key = self.key();
+        let decoded = percent_decode_str(key).decode_utf8().ok().map(std::borrow::Cow::into_owned);
+        let keys = [
+            Some(key.to_owned()),
+            decoded,
+            Some(utf8_percent_encode(key, PATH_ENCODED).to_string()),
+            Some(utf8_percent_encode(key, HIVE_ENCODED).to_string()),
+            Some(utf8_percent_encode(key, STRICTLY_ENCODED).to_string()),
+            Some(key.nfc().collect()),
+            Some(key.nfd().collect()),
+        ];
+        let container = self.store().strip_prefix("abfss://").and_then(|authority| authority.split_once('@'));
+        let stores = [Some(self.store().to_owned()), container.map(|(container, _)| format!("az://{container}/"))];
+        let keys: BTreeSet<String> = keys.into_iter().flatten().collect();
+        let texts = stores.into_iter().flatten().flat_map(|store| keys.iter().map(move |key| format!("{store}{key}")));
+        texts.filter(|text| *text != self.text).collect()
+    }
+
     /// The path from a folder down to this location; `None` if it does not lie below it.
     pub fn below(&self, folder: &Self) -> Option<&str> {
         let rest = self.text.strip_prefix(folder.text.trim_end_matches('/'))?;
@@ -216,6 +251,24 @@ mod tests {
         assert_eq!(file.below(&base), Some("x/a.parquet"));
         assert_eq!(Location::parse("s3://bucket/tables/a", None).unwrap().below(&base), None);
         assert_eq!(Location::parse("x", None), Err(LocationError::Relative));
+    }
+
+    #[test]
+    fn an_object_may_be_registered_in_other_spellings() {
+        for (text, other) in [
+            ("/data/a b=c.parquet", "file:///data/a%20b=c.parquet"),
+            ("/data/a b=c.parquet", "file:///data/a%20b%3Dc.parquet"),
+            ("/data/t=1:2/a.parquet", "file:///data/t=1%3A2/a.parquet"),
+            ("/data/100%.parquet", "file:///data/100%25.parquet"),
+            ("/data/a%20b.parquet", "file:///data/a b.parquet"),
+            ("s3://bucket/\u{e9}", "s3://bucket/e\u{301}"),
+            ("s3://bucket/e\u{301}", "s3://bucket/\u{e9}"),
+            ("s3://bucket/\u{e9}", "s3://bucket/%C3%A9"),
+            ("abfss://box@account.example/a", "az://box/a"),
+        ] {
+            let spellings = Location::parse(text, None).unwrap().other_spellings();
+            assert!(spellings.contains(&other.to_owned()), "{text} {spellings:?}");
+        }
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Names of namespaces and tables.
+//! Names of namespaces, tables and tags.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The longest name of a namespace's part or of a table, in bytes.
+/// The longest name of a namespace's part, of a table or of a tag, in bytes.
 pub const MAX_NAME_BYTES: usize = 255;
 /// The most parts that a namespace has.
 pub const MAX_NAMESPACE_PARTS: usize = 4;
@@ -36,6 +36,10 @@ pub struct NamespaceName(String);
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TableName(String);
 
+/// The name of a tag in its table, case-sensitive.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TagName(String);
+
 /// A namespace and a table in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TableIdent {
@@ -53,6 +57,13 @@ impl NamespaceName {
 }
 
 impl TableName {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TagName {
     /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -85,6 +96,15 @@ impl FromStr for NamespaceName {
 }
 
 impl FromStr for TableName {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        check_part(text)?;
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl FromStr for TagName {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
@@ -130,6 +150,8 @@ mod tests {
         let part = "n".repeat(255);
         assert!(part.parse::<TableName>().is_ok());
         assert_eq!(format!("{part}n").parse::<TableName>(), Err(NameError::TooLong));
+        assert!(part.parse::<TagName>().is_ok());
+        assert_eq!(format!("{part}n").parse::<TagName>(), Err(NameError::TooLong));
         assert!("a.b.c.d".parse::<NamespaceName>().is_ok());
         assert_eq!("a.b.c.d.e".parse::<NamespaceName>(), Err(NameError::TooManyParts));
     }
@@ -140,6 +162,7 @@ mod tests {
         assert_eq!("a..b".parse::<NamespaceName>(), Err(NameError::Empty));
         for character in ['.', '/', '"', '#', '\n', '\0'] {
             assert_eq!(format!("a{character}").parse::<TableName>(), Err(NameError::Character(character)));
+            assert_eq!(format!("a{character}").parse::<TagName>(), Err(NameError::Character(character)));
         }
         assert_eq!("t".parse::<TableIdent>(), Err(NameError::NoNamespace("t".to_owned())));
     }

@@ -3,7 +3,7 @@
 //! The way of a plan: resolve the snapshot, bind the filter to its schema, compile it once ([`prepare`]); prune manifests by
 //! their zones, then files by their column blocks, then the tail ([`passes`]); and only then read the entries of the files
 //! that are left, a page of them. All but the last happens in one read transaction; entries are never changed, so the last
-//! may see a later state.
+//! may see a later state. Only if the snapshot was expired in between may they be gone, and then the plan is made anew.
 
 mod explain;
 mod filter;
@@ -14,15 +14,19 @@ mod prepare;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use prunus_manifest::{FileId, ReadTransaction, SchemaId, SnapshotId, TableRow};
+use prunus_manifest::{
+    Error as StoreError, FileId, ReadTransaction, SchemaId, SnapshotId, SnapshotRow, TableId, TableRow, Totals,
+};
 use prunus_pruner::{NanOrder, Verdict};
 
 use crate::catalog::Catalog;
+use crate::clock::time_text;
 use crate::files::FileEntry;
 use crate::name::TableIdent;
 use crate::page::PageSize;
 use crate::plan_cache::{PlanCache, PlanReader};
 use crate::schema::{LeafColumn, Schema};
+use crate::table_schema::TableSchema;
 use crate::{Error, Result, blocking};
 
 use filter::{ReadFilter, ResidualIndex, ResidualTable};
@@ -47,25 +51,46 @@ pub enum SnapshotRef {
     Pinned(SnapshotId, SchemaId),
 }
 
+/// A snapshot that was asked for.
+pub(crate) struct ResolvedSnapshot {
+    pub(crate) snapshot_id: SnapshotId,
+    /// The schema that names bind to.
+    pub(crate) schema_id: SchemaId,
+    /// What is live in it.
+    pub(crate) totals: Totals,
+}
+
 impl SnapshotRef {
-    /// The snapshot, and the schema that names bind to.
-    pub(crate) fn resolve(self, tx: &ReadTransaction<'_>, table: &TableRow) -> Result<(SnapshotId, SchemaId)> {
+    /// Which snapshot it is.
+    pub(crate) fn resolve(self, tx: &ReadTransaction<'_>, table: &TableRow) -> Result<ResolvedSnapshot> {
+        let empty =
+            |schema_id| ResolvedSnapshot { snapshot_id: SnapshotId::EMPTY, schema_id, totals: Totals::default() };
+        let of_row = |row: SnapshotRow| ResolvedSnapshot {
+            snapshot_id: row.snapshot_id,
+            schema_id: row.schema_id,
+            totals: row.totals,
+        };
         match self {
-            Self::Current => Ok((table.current_snapshot, table.schema_id)),
-            Self::Id(SnapshotId::EMPTY) => Ok((SnapshotId::EMPTY, table.schema_id)),
-            Self::Pinned(SnapshotId::EMPTY, schema_id) => Ok((SnapshotId::EMPTY, schema_id)),
+            Self::Current => Ok(ResolvedSnapshot {
+                snapshot_id: table.current_snapshot,
+                schema_id: table.schema_id,
+                totals: table.totals,
+            }),
+            Self::Id(SnapshotId::EMPTY) => Ok(empty(table.schema_id)),
+            Self::Pinned(SnapshotId::EMPTY, schema_id) => Ok(empty(schema_id)),
             Self::Pinned(snapshot_id, schema_id) => {
-                tx.load_snapshot(table.table_id, snapshot_id)?;
-                Ok((snapshot_id, schema_id))
+                let row = tx.load_snapshot(table.table_id, snapshot_id)?;
+                Ok(ResolvedSnapshot { schema_id, ..of_row(row) })
             }
-            Self::Id(snapshot_id) => {
-                let snapshot = tx.load_snapshot(table.table_id, snapshot_id)?;
-                Ok((snapshot_id, snapshot.schema_id))
-            }
-            Self::AsOf(time_ms) => match tx.get_snapshot_at(table.table_id, time_ms)? {
-                Some(snapshot) => Ok((snapshot.snapshot_id, snapshot.schema_id)),
-                None if time_ms >= table.created_at_ms => Ok((SnapshotId::EMPTY, table.schema_id)),
-                None => Err(Error::NotFound { what: "snapshot at", name: time_text(time_ms) }),
+            Self::Id(snapshot_id) => Ok(of_row(tx.load_snapshot(table.table_id, snapshot_id)?)),
+            Self::AsOf(time_ms) => match tx.get_snapshot_at(table.table_id, time_ms) {
+                Ok(Some(row)) => Ok(of_row(row)),
+                // Before the table was made nothing can have expired.
+                Err(StoreError::SnapshotAtExpired { .. }) | Ok(None) if time_ms < table.created_at_ms => {
+                    Err(Error::NotFound { what: "snapshot at", name: time_text(time_ms) })
+                }
+                Ok(None) => Ok(empty(table.schema_id)),
+                Err(error) => Err(error.into()),
             },
         }
     }
@@ -148,36 +173,54 @@ pub struct PlannedFile {
 
 /// What the read transaction finds: everything but the entries.
 struct Found {
+    table_id: TableId,
     snapshot_id: SnapshotId,
     schema_id: SchemaId,
-    schema: Schema,
+    schema: Arc<TableSchema>,
     survivors: Vec<Survivor>,
     residuals: ResidualTable,
     metrics: PlanMetrics,
 }
 
 impl Catalog {
-    /// Plans a scan.
+    /// Plans a scan. A plan that has a next page holds its snapshot against expiry.
     ///
     /// # Errors
-    /// [`Error::Filter`] or [`Error::Invalid`] with every fault of the request, [`Error::NotFound`], [`Error::Store`].
+    /// [`Error::Filter`] or [`Error::Invalid`] with every fault of the request, [`Error::NotFound`], [`Error::Expired`],
+    /// [`Error::Store`].
     pub async fn plan(&self, ident: TableIdent, request: PlanRequest) -> Result<Plan> {
-        let started = Instant::now();
-        let (store, cache) = (Arc::clone(&self.store), self.plan_cache.clone());
+        let catalog = self.clone();
         blocking::run(move || {
-            let filter = request.filter.clone().map(ReadFilter::parse).transpose()?;
-            let Found { snapshot_id, schema_id, schema, survivors, residuals, mut metrics } =
-                store.read(|tx| find(tx, &cache, &ident, &request, filter.as_ref()))?;
-            let (page, more) = cut_page(&survivors, request.page);
-            let entries_started = Instant::now();
-            let of_files: Vec<ResidualIndex> = page.iter().map(|survivor| survivor.residual).collect();
-            let residuals = residuals.write(filter.as_ref(), &of_files);
-            let files = store.read(|tx| load_entries(tx, page, residuals, &schema.leaf_columns()))?;
-            metrics.timings.entries = entries_started.elapsed();
-            metrics.timings.total = started.elapsed();
-            Ok(Plan { snapshot_id, schema_id, schema, files, more, metrics })
+            let started = Instant::now();
+            again_if_expired(|| catalog.plan_once(&ident, &request, started))
         })
         .await
+    }
+
+    fn plan_once(&self, ident: &TableIdent, request: &PlanRequest, started: Instant) -> Result<Plan> {
+        let filter = request.filter.clone().map(ReadFilter::parse).transpose()?;
+        let Found { table_id, snapshot_id, schema_id, schema, survivors, residuals, mut metrics } =
+            self.store.read(|tx| find(tx, &self.plan_cache, ident, request, filter.as_ref()))?;
+        let (page, more) = cut_page(&survivors, request.page);
+        if more {
+            self.leases.take(table_id, snapshot_id, self.clock.now_ms());
+        }
+        let entries_started = Instant::now();
+        let of_files: Vec<ResidualIndex> = page.iter().map(|survivor| survivor.residual).collect();
+        let residuals = residuals.write(filter.as_ref(), &of_files);
+        let files = self.store.read(|tx| load_entries(tx, page, residuals, &schema.leaves))?;
+        metrics.timings.entries = entries_started.elapsed();
+        metrics.timings.total = started.elapsed();
+        Ok(Plan { snapshot_id, schema_id, schema: schema.schema.clone(), files, more, metrics })
+    }
+}
+
+/// Plans once more if the snapshot went before its files were read. Where the newest was asked for, there is a newer one
+/// then; otherwise the answer is what it would have been a moment later.
+fn again_if_expired<T>(mut plan: impl FnMut() -> Result<T>) -> Result<T> {
+    match plan() {
+        Err(Error::Expired { .. }) => plan(),
+        answer => answer,
     }
 }
 
@@ -190,15 +233,16 @@ fn find(
 ) -> Result<Found> {
     let bind_started = Instant::now();
     let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-    let (snapshot_id, schema_id) = request.snapshot.resolve(tx, &table)?;
-    let schema = crate::tables::load_schema(tx, &table, schema_id)?;
-    let program = prepare::compile(&schema, request, filter)?;
+    let snapshot = request.snapshot.resolve(tx, &table)?;
+    let reader = PlanReader::new(cache, tx, &table);
+    let schema = reader.load_schema(snapshot.schema_id)?;
+    let program = prepare::compile(&schema.columns, request, filter)?;
     let bind = bind_started.elapsed();
-    let Passed { mut survivors, residuals, mut metrics } =
-        passes::run(&PlanReader::new(cache, tx, &table), &table, snapshot_id, &program)?;
+    let Passed { mut survivors, residuals, mut metrics } = passes::run(&reader, &table, &snapshot, &program)?;
     survivors.sort_unstable_by_key(|survivor| survivor.file_id);
     metrics.timings.bind = bind;
-    Ok(Found { snapshot_id, schema_id, schema, survivors, residuals, metrics })
+    let ResolvedSnapshot { snapshot_id, schema_id, .. } = snapshot;
+    Ok(Found { table_id: table.table_id, snapshot_id, schema_id, schema, survivors, residuals, metrics })
 }
 
 /// The survivors that a page asks for, and whether more follow.
@@ -231,12 +275,33 @@ fn load_entries(
     Ok(files.collect())
 }
 
-/// A time as people read it.
-fn time_text(time_ms: i64) -> String {
-    jiff::Timestamp::from_millisecond(time_ms).map_or_else(|_| time_ms.to_string(), |time| time.to_string())
-}
-
 /// Since when something runs, added to what it took before.
 fn add_elapsed(sum: &mut Duration, started: Instant) {
     *sum += started.elapsed();
+}
+
+#[cfg(test)]
+mod tests {
+    use prunus_manifest::FileId;
+
+    use super::*;
+
+    /// How often a plan is tried, and what comes of it, where it fails so many times.
+    fn tried(failures: u32, failure: fn() -> Error) -> (u32, Result<()>) {
+        let mut tries = 0;
+        let answer = again_if_expired(|| {
+            tries += 1;
+            if tries <= failures { Err(failure()) } else { Ok(()) }
+        });
+        (tries, answer)
+    }
+
+    #[test]
+    fn a_plan_whose_files_went_is_made_once_more() {
+        let gone = || Error::from(StoreError::FileNotFound(FileId(1)));
+        assert!(matches!(tried(0, gone), (1, Ok(()))));
+        assert!(matches!(tried(1, gone), (2, Ok(()))));
+        assert!(matches!(tried(2, gone), (2, Err(Error::Expired { .. }))));
+        assert!(matches!(tried(1, || Error::SchemaMoved), (1, Err(Error::SchemaMoved))));
+    }
 }

@@ -1,21 +1,28 @@
 //! What plans have read from the store, decoded, and shared between them.
 //!
-//! Nothing here is ever stale. A manifest never changes and its id is never given to another, so its blocks are kept by it.
-//! What does change is kept by all that it depends on: the list of manifests and the tail by the table's version, the zones of a
-//! column by the very manifests that they are of.
+//! Nothing here is ever stale. A manifest never changes and its id is never given to another, so its blocks are kept by it;
+//! a schema likewise. What does change is kept with the state that it is of: the list of manifests and the tail say up to which
+//! snapshot they hold and are brought up to date, the zones of a column are kept by the layout of the table.
+
+mod tail;
 
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use arrow::array::UInt64Array;
 use moka::sync::Cache;
 use prunus_manifest::{
-    EntryBlock, ManifestId, ManifestRow, ReadTransaction, SchemaColumn, SnapshotId, TableId, TableRow, TailEntry,
+    EntryBlock, ManifestId, ManifestRow, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, TableId, TableRow,
 };
 use prunus_pruner::ColumnZones;
 use prunus_statistics::{FieldId, PrimitiveType};
 
+use crate::table_schema::TableSchema;
 use crate::{Result, zone_maps};
+
+use tail::ChunkId;
+pub(crate) use tail::{Tail, TailChunk};
 
 /// How many bytes are kept unless it is said otherwise.
 pub const DEFAULT_PLAN_CACHE_BYTES: u64 = 256 << 20;
@@ -26,49 +33,52 @@ pub(crate) struct PlanCache {
     parts: Cache<Key, Part>,
 }
 
-/// A state of a table's manifests and tail: a commit makes a new snapshot, whatever else moves files counts as a new layout.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Version {
-    table_id: TableId,
-    snapshot_id: SnapshotId,
-    layout_generation: u64,
-    statistics_generation: u64,
-}
-
 /// The type is that which a column is read as: it may be widened after its blocks were written.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
-    Manifests(Version),
-    Zones(Arc<[ManifestId]>, FieldId, PrimitiveType),
+    Schema(TableId, SchemaId),
+    Manifests(TableId),
+    /// With the generation of the layout.
+    Zones(TableId, u64, FieldId, PrimitiveType),
     Entries(ManifestId),
     /// With how many removals there are: these only become more.
     Removals(ManifestId, u64),
     Column(ManifestId, FieldId, PrimitiveType),
-    Tail(Version),
-    TailColumn(Version, FieldId, PrimitiveType),
+    Tail(TableId),
+    TailColumn(ChunkId, FieldId, PrimitiveType),
 }
 
 #[derive(Clone)]
 enum Part {
-    Manifests(Arc<Vec<ManifestRow>>),
+    Schema(Arc<TableSchema>),
+    Manifests(Arc<Manifests>),
     Entries(Arc<EntryBlock>),
     Removals(Arc<Removals>),
     Column(Arc<ColumnZones>),
-    Tail(Arc<Vec<TailEntry>>),
+    Tail(Arc<Tail>),
+}
+
+/// The manifests of a table, ascending by id, as they were in one of its states.
+pub(crate) struct Manifests {
+    layout_generation: u64,
+    snapshot_id: SnapshotId,
+    pub(crate) rows: Arc<[ManifestRow]>,
+    /// How many rows each has; null is unknown.
+    pub(crate) row_counts: UInt64Array,
 }
 
 /// The files of a manifest that were removed, with the first snapshot that each is not live in any more.
-type Removals = HashMap<i64, SnapshotId>;
+pub(crate) type Removals = HashMap<i64, SnapshotId>;
 
 /// A plan's way to what is stored, which counts how much of it had to be read.
 pub(crate) struct PlanReader<'a> {
     cache: &'a PlanCache,
     tx: &'a ReadTransaction<'a>,
-    version: Version,
+    table: &'a TableRow,
     counts: Cell<ReadCounts>,
 }
 
-/// How many parts a plan needed: lists, zones of a column, blocks, the tail.
+/// How many parts a plan needed: the schema, lists, zones of a column, blocks, the tail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReadCounts {
     /// Read from the store and decoded.
@@ -77,16 +87,16 @@ pub(crate) struct ReadCounts {
     pub(crate) cached: u64,
 }
 
-impl PlanCache {
-    pub(crate) fn new(max_bytes: u64) -> Self {
-        let weigher = |key: &Key, part: &Part| u32::try_from(key.size_bytes() + part.size_bytes()).unwrap_or(u32::MAX);
-        Self { parts: Cache::builder().weigher(weigher).max_capacity(max_bytes).build() }
+impl Manifests {
+    fn is_newer(&self, table: &TableRow) -> bool {
+        (self.layout_generation, self.snapshot_id) > (table.layout_generation, table.current_snapshot)
     }
 }
 
-impl Key {
-    fn size_bytes(&self) -> usize {
-        size_of::<Self>() + if let Self::Zones(manifests, ..) = self { size_of_val(&**manifests) } else { 0 }
+impl PlanCache {
+    pub(crate) fn new(max_bytes: u64) -> Self {
+        let weigher = |_: &Key, part: &Part| u32::try_from(part.size_bytes()).unwrap_or(u32::MAX);
+        Self { parts: Cache::builder().weigher(weigher).max_capacity(max_bytes).build() }
     }
 }
 
@@ -94,17 +104,14 @@ impl Part {
     /// About how much memory it takes.
     fn size_bytes(&self) -> usize {
         const REMOVAL_BYTES: usize = 32;
-        const TAIL_COLUMN_BYTES: usize = 256;
-        size_of::<Self>()
+        size_of::<(Key, Self)>()
             + match self {
-                Self::Manifests(manifests) => size_of_val(manifests.as_slice()),
+                Self::Schema(schema) => schema.size_bytes(),
+                Self::Manifests(manifests) => size_of_val(&*manifests.rows),
                 Self::Entries(entries) => entries.size_bytes(),
                 Self::Removals(removals) => removals.len() * REMOVAL_BYTES,
                 Self::Column(zones) => zones.size_bytes(),
-                Self::Tail(tail) => {
-                    let columns: usize = tail.iter().map(|entry| entry.statistics.columns.len()).sum();
-                    size_of_val(tail.as_slice()) + columns * TAIL_COLUMN_BYTES
-                }
+                Self::Tail(tail) => tail.size_bytes(),
             }
     }
 }
@@ -126,14 +133,8 @@ macro_rules! cached {
 }
 
 impl<'a> PlanReader<'a> {
-    pub(crate) fn new(cache: &'a PlanCache, tx: &'a ReadTransaction<'a>, table: &TableRow) -> Self {
-        let version = Version {
-            table_id: table.table_id,
-            snapshot_id: table.current_snapshot,
-            layout_generation: table.layout_generation,
-            statistics_generation: table.statistics_generation,
-        };
-        Self { cache, tx, version, counts: Cell::default() }
+    pub(crate) fn new(cache: &'a PlanCache, tx: &'a ReadTransaction<'a>, table: &'a TableRow) -> Self {
+        Self { cache, tx, table, counts: Cell::default() }
     }
 
     /// How much was asked for so far.
@@ -141,19 +142,58 @@ impl<'a> PlanReader<'a> {
         self.counts.get()
     }
 
-    /// The manifests of the table, ascending by id.
-    pub(crate) fn list_manifests(&self) -> Result<Arc<Vec<ManifestRow>>> {
-        cached!(self, Key::Manifests(self.version), Part::Manifests, self.tx.list_manifests(self.version.table_id)?)
+    /// One of the table's schemas.
+    pub(crate) fn load_schema(&self, schema_id: SchemaId) -> Result<Arc<TableSchema>> {
+        let table_id = self.table.table_id;
+        cached!(self, Key::Schema(table_id, schema_id), Part::Schema, TableSchema::load(self.tx, table_id, schema_id)?)
     }
 
-    /// The zone maps of a column over whole manifests of the table, in the order of these.
-    pub(crate) fn load_zones(&self, manifests: &[ManifestRow], column: SchemaColumn) -> Result<Arc<ColumnZones>> {
-        let ids = manifests.iter().map(|manifest| manifest.manifest_id).collect();
+    /// The manifests of the table.
+    pub(crate) fn list_manifests(&self) -> Result<Arc<Manifests>> {
+        let TableRow { table_id, current_snapshot: snapshot_id, layout_generation, .. } = *self.table;
+        let key = Key::Manifests(table_id);
+        let known = self.get(key, |part| if let Part::Manifests(manifests) = part { Some(manifests) } else { None });
+        let (rows, row_counts) = match &known {
+            Some(known) if self.has_same_manifests(known)? => {
+                self.count(0, 1);
+                if known.snapshot_id == snapshot_id {
+                    return Ok(Arc::clone(known));
+                }
+                (Arc::clone(&known.rows), known.row_counts.clone())
+            }
+            _ => {
+                self.count(1, 0);
+                let rows: Arc<[ManifestRow]> = self.tx.list_manifests(table_id)?.into();
+                let row_counts = rows.iter().map(ManifestRow::row_count).collect();
+                (rows, row_counts)
+            }
+        };
+        let manifests = Arc::new(Manifests { layout_generation, snapshot_id, rows, row_counts });
+        // This transaction may be of an older state than the one that others have read.
+        if known.is_none_or(|known| !known.is_newer(self.table)) {
+            self.cache.parts.insert(key, Part::Manifests(Arc::clone(&manifests)));
+        }
+        Ok(manifests)
+    }
+
+    /// Whether nothing has changed since a list was read. Commits that only add files leave it as it is.
+    fn has_same_manifests(&self, known: &Manifests) -> Result<bool> {
+        let TableRow { table_id, current_snapshot, layout_generation, .. } = *self.table;
+        if known.layout_generation != layout_generation || known.snapshot_id > current_snapshot {
+            return Ok(false);
+        }
+        Ok(known.snapshot_id == current_snapshot
+            || self.tx.count_removed(table_id, known.snapshot_id, current_snapshot)? == Some(0))
+    }
+
+    /// The zone maps of a column over the table's manifests, in the order of these.
+    pub(crate) fn load_zones(&self, manifests: &Manifests, column: SchemaColumn) -> Result<Arc<ColumnZones>> {
+        let SchemaColumn { field_id, column_type } = column;
         cached!(
             self,
-            Key::Zones(ids, column.field_id, column.column_type),
+            Key::Zones(self.table.table_id, manifests.layout_generation, field_id, column_type),
             Part::Column,
-            zone_maps::usable(&self.tx.load_zones(self.version.table_id, manifests, column)?)?
+            zone_maps::usable(&self.tx.load_zones(self.table.table_id, &manifests.rows, column)?)?
         )
     }
 
@@ -184,18 +224,39 @@ impl<'a> PlanReader<'a> {
     }
 
     /// The tail of the table.
-    pub(crate) fn list_tail(&self) -> Result<Arc<Vec<TailEntry>>> {
-        cached!(self, Key::Tail(self.version), Part::Tail, self.tx.list_tail(self.version.table_id)?)
+    pub(crate) fn load_tail(&self) -> Result<Arc<Tail>> {
+        let key = Key::Tail(self.table.table_id);
+        let known = self.get(key, |part| if let Part::Tail(tail) = part { Some(tail) } else { None });
+        let (tail, is_kept) = match known {
+            Some(known) if known.is_of(self.table) && !known.is_behind(self.table) => {
+                self.count(0, 1);
+                return Ok(known);
+            }
+            Some(known) if known.is_of(self.table) => (known.extended(self.tx, self.table)?, true),
+            // This transaction may be of an older state than the one that others have read.
+            Some(known) => (Tail::read(self.tx, self.table)?, !known.is_newer(self.table)),
+            None => (Tail::read(self.tx, self.table)?, true),
+        };
+        self.count(1, 0);
+        let tail = Arc::new(tail);
+        if is_kept {
+            self.cache.parts.insert(key, Part::Tail(Arc::clone(&tail)));
+        }
+        Ok(tail)
     }
 
-    /// The zone maps of a column over the files of the tail.
-    pub(crate) fn load_tail_column(&self, tail: &[TailEntry], column: SchemaColumn) -> Result<Arc<ColumnZones>> {
+    /// The zone maps of a column over the files of a chunk of the tail.
+    pub(crate) fn load_tail_column(&self, chunk: &TailChunk, column: SchemaColumn) -> Result<Arc<ColumnZones>> {
         cached!(
             self,
-            Key::TailColumn(self.version, column.field_id, column.column_type),
+            Key::TailColumn(chunk.id, column.field_id, column.column_type),
             Part::Column,
-            zone_maps::of_tail_column(tail, column)?
+            zone_maps::of_tail_column(&chunk.entries, column)?
         )
+    }
+
+    fn get<T>(&self, key: Key, kind: impl FnOnce(Part) -> Option<T>) -> Option<T> {
+        self.cache.parts.get(&key).and_then(kind)
     }
 
     fn count(&self, read: u64, cached: u64) {

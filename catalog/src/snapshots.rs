@@ -1,6 +1,6 @@
 //! Snapshots: what each commit made of a table.
 
-use prunus_manifest::{SnapshotId, SnapshotRow};
+use prunus_manifest::{ReadTransaction, SnapshotId, SnapshotRow, TableId};
 
 use crate::Result;
 use crate::catalog::Catalog;
@@ -8,7 +8,19 @@ use crate::name::TableIdent;
 use crate::page::PageSize;
 
 /// A snapshot of a table.
-pub type Snapshot = SnapshotRow;
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// What its commit made of the table.
+    pub row: SnapshotRow,
+    /// The tags that name it, in the order of their names.
+    pub tags: Vec<String>,
+}
+
+impl Snapshot {
+    fn load_tags(tx: &ReadTransaction<'_>, table_id: TableId, row: SnapshotRow) -> Result<Self> {
+        Ok(Self { tags: tx.list_tags_of_snapshot(table_id, row.snapshot_id)?, row })
+    }
+}
 
 impl Catalog {
     /// A page of a table's snapshots, newest first, from the first one before `before` (`None`: from the newest), and whether
@@ -26,7 +38,9 @@ impl Catalog {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
             let mut rows = tx.list_snapshots(table.table_id, before, page_size.and_one())?;
             let more = page_size.cut(&mut rows);
-            Ok((rows, more))
+            let snapshots: Result<_> =
+                rows.into_iter().map(|row| Snapshot::load_tags(tx, table.table_id, row)).collect();
+            Ok((snapshots?, more))
         })
         .await
     }
@@ -38,7 +52,7 @@ impl Catalog {
     pub async fn load_snapshot(&self, ident: TableIdent, snapshot_id: SnapshotId) -> Result<Snapshot> {
         self.read(move |tx| {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-            Ok(tx.load_snapshot(table.table_id, snapshot_id)?)
+            Snapshot::load_tags(tx, table.table_id, tx.load_snapshot(table.table_id, snapshot_id)?)
         })
         .await
     }

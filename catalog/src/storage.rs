@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use futures::{StreamExt, TryStreamExt};
+use futures::{Stream, StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, parse_url_opts};
 
@@ -107,6 +107,24 @@ impl Storage {
             .await?;
         objects.sort_by(|a, b| a.location.cmp(&b.location));
         Ok(objects)
+    }
+
+    /// All objects below a folder or prefix, in the order in which the store names them. One whose name is no location ends
+    /// the stream: the store does not say what comes after it.
+    ///
+    /// # Errors
+    /// [`StorageError`], as [`Storage::list`], at once or in the stream.
+    pub(crate) fn stream(
+        &self,
+        folder: &Location,
+    ) -> Result<impl Stream<Item = Result<StoredObject, StorageError>> + Send + use<>, StorageError> {
+        let (store, prefix) = self.open(folder)?;
+        let prefix = Some(prefix).filter(|prefix| !prefix.as_ref().is_empty());
+        let folder = folder.clone();
+        Ok(store.list(prefix.as_ref()).map(move |meta| {
+            let meta = meta.map_err(storage_error)?;
+            Ok(stored_object(folder.with_key(meta.location.as_ref())?, &meta))
+        }))
     }
 
     /// The metadata of a Parquet file: one request for its end, and a second only if its footer is longer than that.
@@ -211,6 +229,7 @@ fn storage_error(error: object_store::Error) -> StorageError {
         object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. } => {
             StorageError::Denied
         }
+        object_store::Error::InvalidPath { source } => LocationError::Key(source.to_string()).into(),
         other => StorageError::Unavailable(other),
     }
 }

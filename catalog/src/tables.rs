@@ -100,7 +100,10 @@ impl Catalog {
                 .map(|leaf| SchemaColumn { field_id: leaf.id, column_type: leaf.column_type })
                 .collect(),
             last_field_id: schema.last_field_id(),
-            cluster_by: cluster_by(new.cluster_by, &leaves)?,
+            cluster_by: match new.cluster_by {
+                Some(keys) => cluster_by_ids(keys, &leaves)?,
+                None => default_cluster_by(&leaves),
+            },
             properties: new.properties,
             created_at_ms: self.clock.now_ms(),
         };
@@ -151,16 +154,16 @@ impl Catalog {
     }
 }
 
-fn cluster_by(asked: Option<Vec<String>>, leaves: &[LeafColumn]) -> Result<Vec<FieldId>> {
-    let Some(keys) = asked else {
-        let is_time = |leaf: &&LeafColumn| {
-            matches!(
-                leaf.column_type,
-                PrimitiveType::Date | PrimitiveType::Timestamp(_) | PrimitiveType::Timestamptz(_)
-            )
-        };
-        return Ok(leaves.iter().find(is_time).map(|leaf| leaf.id).into_iter().collect());
+/// What a table is clustered by if nothing is asked for: the first column of dates or times.
+fn default_cluster_by(leaves: &[LeafColumn]) -> Vec<FieldId> {
+    let is_time = |leaf: &&LeafColumn| {
+        matches!(leaf.column_type, PrimitiveType::Date | PrimitiveType::Timestamp(_) | PrimitiveType::Timestamptz(_))
     };
+    leaves.iter().find(is_time).map(|leaf| leaf.id).into_iter().collect()
+}
+
+/// The columns of these keys.
+pub(crate) fn cluster_by_ids(keys: Vec<String>, leaves: &[LeafColumn]) -> Result<Vec<FieldId>> {
     let mut ids = Vec::new();
     let mut faults = Vec::new();
     for key in keys {
@@ -172,6 +175,12 @@ fn cluster_by(asked: Option<Vec<String>>, leaves: &[LeafColumn]) -> Result<Vec<F
     if faults.is_empty() { Ok(ids) } else { Err(Error::Invalid(faults)) }
 }
 
+/// The keys of these columns; one that is not in the schema has none.
+pub(crate) fn cluster_by_keys(ids: &[FieldId], leaves: &[LeafColumn]) -> Vec<String> {
+    let leaf = |id: &FieldId| leaves.iter().find(|leaf| leaf.id == *id);
+    ids.iter().filter_map(leaf).map(|leaf| column_ref::key(&leaf.path)).collect()
+}
+
 /// The schema of a table by its id.
 pub(crate) fn load_schema(tx: &ReadTransaction<'_>, row: &TableRow, schema_id: SchemaId) -> Result<Schema> {
     schema_from_text(&tx.load_schema(row.table_id, schema_id)?).ok_or(Error::StoredSchema)
@@ -179,17 +188,8 @@ pub(crate) fn load_schema(tx: &ReadTransaction<'_>, row: &TableRow, schema_id: S
 
 fn load(tx: &ReadTransaction<'_>, row: TableRow) -> Result<Table> {
     let schema = load_schema(tx, &row, row.schema_id)?;
-    let totals = match tx.get_snapshot(row.table_id, row.current_snapshot)? {
-        Some(snapshot) => snapshot.totals,
-        None => Totals::default(),
-    };
     let leaves = schema.leaf_columns();
-    let cluster_by = row
-        .cluster_by
-        .iter()
-        .filter_map(|id| leaves.iter().find(|leaf| leaf.id == *id))
-        .map(|leaf| column_ref::key(&leaf.path))
-        .collect();
+    let cluster_by = cluster_by_keys(&row.cluster_by, &leaves);
     Ok(Table {
         namespace: row.namespace,
         name: row.name,
@@ -199,7 +199,7 @@ fn load(tx: &ReadTransaction<'_>, row: TableRow) -> Result<Table> {
         schema,
         current_snapshot: row.current_snapshot,
         statistics_generation: row.statistics_generation,
-        totals,
+        totals: row.totals,
         cluster_by,
         properties: row.properties,
         created_at_ms: row.created_at_ms,

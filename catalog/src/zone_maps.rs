@@ -8,19 +8,18 @@ use prunus_pruner::{ColumnZones, ZoneColumns, ZoneMaps};
 use prunus_statistics::{FieldId, FileStatistics, PrimitiveType, ZoneMap};
 
 use crate::Result;
-use crate::plan_cache::PlanReader;
+use crate::plan_cache::{Manifests, PlanReader, TailChunk};
 
 /// A column that a program reads.
 pub(crate) type ProgramColumn = (FieldId, PrimitiveType);
 
-/// The zone maps of whole manifests of a table, in the order of `manifests`.
+/// The zone maps of the manifests of a table, in the order of these.
 pub(crate) fn of_manifests(
     reader: &PlanReader<'_>,
-    manifests: &[ManifestRow],
+    manifests: &Manifests,
     columns: &[ProgramColumn],
 ) -> Result<ZoneMaps> {
-    let row_counts: UInt64Array = manifests.iter().map(ManifestRow::row_count).collect();
-    build(&row_counts, columns, |column| reader.load_zones(manifests, column))
+    build(&manifests.row_counts, columns, |column| reader.load_zones(manifests, column))
 }
 
 /// The zone maps of the files of one manifest, in the order of its entries.
@@ -33,19 +32,19 @@ pub(crate) fn of_entries(
     build(entries.row_counts(), columns, |column| reader.load_column(manifest, column))
 }
 
-/// The zone maps of the files of the tail.
-pub(crate) fn of_tail(reader: &PlanReader<'_>, tail: &[TailEntry], columns: &[ProgramColumn]) -> Result<ZoneMaps> {
-    let row_counts: UInt64Array = tail.iter().map(|entry| entry.row_count).collect();
-    build(&row_counts, columns, |column| reader.load_tail_column(tail, column))
+/// The zone maps of the files of a chunk of the tail.
+pub(crate) fn of_tail(reader: &PlanReader<'_>, chunk: &TailChunk, columns: &[ProgramColumn]) -> Result<ZoneMaps> {
+    build(chunk.block.row_counts(), columns, |column| reader.load_tail_column(chunk, column))
 }
 
-/// The zone maps of one column over the files of the tail.
+/// The zone maps of one column over entries of the tail.
 pub(crate) fn of_tail_column(
-    tail: &[TailEntry],
+    tail: &[Arc<TailEntry>],
     SchemaColumn { field_id, column_type }: SchemaColumn,
 ) -> Result<ColumnZones> {
-    let zone =
-        |entry: &TailEntry| ZoneMap::of_file(entry.statistics.columns.get(&field_id), column_type, entry.row_count);
+    let zone = |entry: &Arc<TailEntry>| {
+        ZoneMap::of_file(entry.statistics.columns.get(&field_id), column_type, entry.row_count)
+    };
     let zones: Vec<ZoneMap> = tail.iter().map(zone).collect();
     usable(&StoredZones::from_zone_maps(column_type.physical_type(), &zones))
 }

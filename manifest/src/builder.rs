@@ -1,33 +1,29 @@
-//! Entries in, a manifest out: what sealing a tail does, and whatever else groups entries anew. It knows no SQL.
+//! Entries in, manifests out: what sealing a tail and grouping manifests anew have in common. It knows no SQL.
 
 use std::cmp::Ordering;
 
 use prunus_statistics::{FieldId, FileColumn, FileStatistics, Value, ZoneMap};
 
 use crate::column_zones::ColumnZones;
-use crate::entry_block::EntryBlock;
+use crate::entry_block::{EntryBlock, EntryIdentity};
 use crate::error::FormatError;
 use crate::schema::SchemaColumn;
-use crate::{FileId, SnapshotId, Totals, checked, column_block, column_detail};
+use crate::{FileId, SnapshotId, Totals, column_block, column_detail};
 
 /// A file that is to be put into a manifest.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    pub(crate) file_id: FileId,
-    pub(crate) row_count: Option<u64>,
-    pub(crate) size_bytes: u64,
-    pub(crate) added_snapshot: SnapshotId,
-    pub(crate) is_removed: bool,
+    pub(crate) identity: EntryIdentity,
     pub(crate) statistics: FileStatistics,
 }
 
 /// A manifest as it goes into rows.
 pub(crate) struct BuiltManifest {
-    pub(crate) file_ids: Vec<FileId>,
+    /// The entries in their order.
+    pub(crate) identities: Vec<EntryIdentity>,
     pub(crate) totals: Totals,
     pub(crate) first_added_snapshot: SnapshotId,
     pub(crate) last_added_snapshot: SnapshotId,
-    pub(crate) removed: Totals,
     pub(crate) entry_block: Vec<u8>,
     pub(crate) columns: Vec<BuiltColumn>,
 }
@@ -37,49 +33,61 @@ pub(crate) struct BuiltColumn {
     pub(crate) column: SchemaColumn,
     pub(crate) block: Vec<u8>,
     pub(crate) detail: Vec<u8>,
-    pub(crate) zone: Vec<u8>,
+    pub(crate) zone: ZoneMap,
 }
 
-/// Puts entries into the order in which manifests are cut from them: by the lower bounds of the columns `cluster_by`,
-/// unknown ones last, and by arrival where those agree.
-pub(crate) fn sort(entries: &mut [Entry], columns: &[SchemaColumn], cluster_by: &[FieldId]) {
+/// Entries in the order in which manifests are cut from them: by the lower bounds of the columns `cluster_by`, unknown ones
+/// last, and by arrival where those agree.
+pub(crate) fn order<'e>(entries: &'e [Entry], columns: &[SchemaColumn], cluster_by: &[FieldId]) -> Vec<&'e Entry> {
     let keys: Vec<&SchemaColumn> =
         cluster_by.iter().filter_map(|id| columns.iter().find(|column| column.field_id == *id)).collect();
-    entries.sort_by_cached_key(|entry| SortKey {
+    let mut ordered: Vec<&Entry> = entries.iter().collect();
+    ordered.sort_by_cached_key(|entry| SortKey {
         bounds: keys.iter().map(|column| zone_of(entry, column).min().cloned()).collect(),
-        file_id: entry.file_id,
+        file_id: entry.identity.file_id,
     });
+    ordered
+}
+
+/// Cuts entries into as few groups of at most `target_files` as there can be, of about the same size.
+pub(crate) fn cut<'a, 'e>(ordered: &'a [&'e Entry], target_files: u64) -> impl Iterator<Item = &'a [&'e Entry]> {
+    let target = usize::try_from(target_files).unwrap_or(usize::MAX).max(1);
+    let groups = ordered.len().div_ceil(target).max(1);
+    ordered.chunks(ordered.len().div_ceil(groups).max(1))
 }
 
 /// Builds a manifest of these entries, in their order. `None` if there are none, or if their sizes or rows add up to more
 /// than a table's can.
-pub(crate) fn build(entries: &[Entry], columns: &[SchemaColumn]) -> Result<Option<BuiltManifest>, FormatError> {
-    let plus = |totals: Totals, entry: &Entry| totals.with(entry.size_bytes, entry.row_count);
-    let totals = entries.iter().try_fold(Totals::default(), plus);
-    let removed = entries.iter().filter(|entry| entry.is_removed).try_fold(Totals::default(), plus);
-    let added = || entries.iter().map(|entry| entry.added_snapshot);
-    let (Some(totals), Some(removed), Some(first), Some(last)) = (totals, removed, added().min(), added().max()) else {
+pub(crate) fn build(entries: &[&Entry], columns: &[SchemaColumn]) -> Result<Option<BuiltManifest>, FormatError> {
+    let identities: Vec<EntryIdentity> = entries.iter().map(|entry| entry.identity).collect();
+    let plus = |totals: Totals, entry: &EntryIdentity| totals.with(entry.size_bytes, entry.row_count);
+    let totals = identities.iter().try_fold(Totals::default(), plus);
+    let added = || identities.iter().map(|entry| entry.added_snapshot);
+    let (Some(totals), Some(first), Some(last)) = (totals, added().min(), added().max()) else {
         return Ok(None);
     };
-    let identities =
-        entries.iter().map(|entry| (entry.file_id, entry.row_count, entry.size_bytes, entry.added_snapshot));
     let mut built = Vec::with_capacity(columns.len());
     for column in columns {
         built.extend(build_column(entries, column)?);
     }
     Ok(Some(BuiltManifest {
-        file_ids: entries.iter().map(|entry| entry.file_id).collect(),
         totals,
         first_added_snapshot: first,
         last_added_snapshot: last,
-        removed,
-        entry_block: EntryBlock::new(identities).encode()?,
+        entry_block: EntryBlock::new(&identities).encode()?,
+        identities,
         columns: built,
     }))
 }
 
+impl BuiltManifest {
+    pub(crate) fn file_ids(&self) -> impl Iterator<Item = FileId> {
+        self.identities.iter().map(|entry| entry.file_id)
+    }
+}
+
 /// `None` for a column of which nothing at all is known: no block says the same.
-fn build_column(entries: &[Entry], column: &SchemaColumn) -> Result<Option<BuiltColumn>, FormatError> {
+fn build_column(entries: &[&Entry], column: &SchemaColumn) -> Result<Option<BuiltColumn>, FormatError> {
     let said: Vec<Option<&FileColumn>> =
         entries.iter().map(|entry| entry.statistics.columns.get(&column.field_id)).collect();
     let zones: Vec<ZoneMap> = entries.iter().map(|entry| zone_of(entry, column)).collect();
@@ -93,12 +101,12 @@ fn build_column(entries: &[Entry], column: &SchemaColumn) -> Result<Option<Built
         column: *column,
         block: column_block::encode(&arrays)?,
         detail: column_detail::encode(&said, &arrays, column.column_type)?,
-        zone: checked::pack(&zone)?,
+        zone,
     }))
 }
 
 fn zone_of(entry: &Entry, column: &SchemaColumn) -> ZoneMap {
-    ZoneMap::of_file(entry.statistics.columns.get(&column.field_id), column.column_type, entry.row_count)
+    ZoneMap::of_file(entry.statistics.columns.get(&column.field_id), column.column_type, entry.identity.row_count)
 }
 
 struct SortKey {
@@ -155,20 +163,23 @@ mod tests {
         assert_eq!(zone.nan_count(), sum(ZoneMap::nan_count));
     }
 
+    fn built(entries: &[Entry]) -> BuiltManifest {
+        build(&entries.iter().collect::<Vec<_>>(), &sample::columns()).unwrap().unwrap()
+    }
+
     proptest! {
         #[test]
         fn a_zone_contains_its_files(entries in sample::entries(6)) {
-            let built = build(&entries, &sample::columns()).unwrap().unwrap();
+            let built = built(&entries);
             for built in built.columns {
-                let zone: ZoneMap = checked::unpack(&built.zone).unwrap();
                 let files: Vec<_> = entries.iter().map(|entry| sample::zone_of(entry, &built.column)).collect();
-                check_contains(&zone, &files);
+                check_contains(&built.zone, &files);
             }
         }
 
         #[test]
         fn a_block_holds_the_zone_map_of_every_file(entries in sample::entries(6)) {
-            let built = build(&entries, &sample::columns()).unwrap().unwrap();
+            let built = built(&entries);
             for column in sample::columns() {
                 let physical_type = column.column_type.physical_type();
                 let files: Vec<_> = entries.iter().map(|entry| sample::zone_of(entry, &column)).collect();
@@ -183,13 +194,14 @@ mod tests {
 
         #[test]
         fn block_and_detail_give_back_what_was_registered(entries in sample::entries(6)) {
-            let built = build(&entries, &sample::columns()).unwrap().unwrap();
+            let built = built(&entries);
             let mut read: Vec<FileStatistics> = entries.iter().map(|_| FileStatistics::default()).collect();
             for built in &built.columns {
                 let column_type = built.column.column_type;
                 let zones = column_block::decode(&built.block, column_type.physical_type(), entries.len()).unwrap();
+                let details = column_detail::Details::decode(&built.detail, &zones, column_type).unwrap();
                 for (index, statistics) in read.iter_mut().enumerate() {
-                    let column = column_detail::decode_one(&built.detail, &zones, column_type, index).unwrap();
+                    let column = details.get(index).unwrap();
                     statistics.columns.extend(column.map(|column| (built.column.field_id, column)));
                 }
             }
@@ -205,20 +217,20 @@ mod tests {
         let min = min.map(|min| Bound { value: Value::Integer(min), precision: Precision::Exact, provenance });
         let column = FileColumn::Present(ColumnStatistics { min, ..Default::default() });
         Entry {
-            file_id: FileId(file_id),
-            row_count: Some(1),
-            size_bytes: 1,
-            added_snapshot: SnapshotId(1),
-            is_removed: false,
+            identity: EntryIdentity {
+                file_id: FileId(file_id),
+                row_count: Some(1),
+                size_bytes: 1,
+                added_snapshot: SnapshotId(1),
+            },
             statistics: FileStatistics { columns: [(FieldId(1), column)].into() },
         }
     }
 
     fn sorted(cluster_by: &[FieldId]) -> Vec<i64> {
         let column = SchemaColumn { field_id: FieldId(1), column_type: PrimitiveType::Int64 };
-        let mut entries = vec![with_min(1, Some(9)), with_min(2, None), with_min(3, Some(-1)), with_min(4, Some(-1))];
-        sort(&mut entries, &[column], cluster_by);
-        entries.iter().map(|entry| entry.file_id.0).collect()
+        let entries = [with_min(1, Some(9)), with_min(2, None), with_min(3, Some(-1)), with_min(4, Some(-1))];
+        order(&entries, &[column], cluster_by).iter().map(|entry| entry.identity.file_id.0).collect()
     }
 
     #[test]
@@ -235,11 +247,19 @@ mod tests {
     #[test]
     fn a_column_that_no_file_speaks_of_has_no_block() {
         let unsaid = SchemaColumn { field_id: FieldId(2), column_type: PrimitiveType::String };
-        assert!(build(&[with_min(1, Some(1))], &[unsaid]).unwrap().unwrap().columns.is_empty());
+        assert!(build(&[&with_min(1, Some(1))], &[unsaid]).unwrap().unwrap().columns.is_empty());
     }
 
     #[test]
     fn nothing_builds_no_manifest() {
         assert!(build(&[], &[]).unwrap().is_none());
+    }
+    #[test]
+    fn groups_are_few_and_even() {
+        let entries: Vec<Entry> = (0..10).map(|id| with_min(id, None)).collect();
+        let ordered: Vec<&Entry> = entries.iter().collect();
+        let sizes = |target| cut(&ordered, target).map(<[_]>::len).collect::<Vec<_>>();
+        assert_eq!((sizes(5), sizes(4), sizes(100), sizes(0)), (vec![5, 5], vec![4, 4, 2], vec![10], vec![1; 10]));
+        assert_eq!(cut(&[], 4).count(), 0);
     }
 }

@@ -71,44 +71,43 @@ pub(crate) fn encode(
     block::write(&RecordBatch::try_new(Arc::new(schema()), arrays)?)
 }
 
-/// What the file at `index` said of the column; `None` if nothing.
-pub(crate) fn decode_one(
-    bytes: &[u8],
-    zones: &ColumnZones,
+/// What one block of details says, ready to be asked for any of its files.
+pub(crate) struct Details<'z> {
+    codes: [UInt8Array; COLUMNS.len()],
+    as_it_was: BinaryArray,
+    zones: &'z ColumnZones,
     column_type: PrimitiveType,
-    index: usize,
-) -> Result<Option<FileColumn>, FormatError> {
-    let batch = block::read(bytes, &schema(), zones.len())?;
-    let mut code: Codes = [NONE; 5];
-    for (slot, column) in code.iter_mut().zip(batch.columns()) {
-        let column: &UInt8Array = column.as_primitive_opt::<UInt8Type>().ok_or(FormatError::WrongColumns)?;
-        *slot = column.value(index);
-    }
-    let [kind, ..] = code;
-    if kind != AS_IT_WAS {
-        return rebuild(code, zones, index, column_type);
-    }
-    let originals: Option<&BinaryArray> = batch.columns().last().and_then(|column| column.as_binary_opt());
-    let originals = originals.ok_or(FormatError::WrongColumns)?;
-    Ok(Some(FileColumn::Present(rmp_serde::from_slice(originals.value(index))?)))
 }
 
-/// Whether every entry of a block reads.
-pub(crate) fn verify(bytes: &[u8], zones: &ColumnZones, column_type: PrimitiveType) -> Result<(), FormatError> {
-    let batch = block::read(bytes, &schema(), zones.len())?;
-    let [codes @ .., originals] = batch.columns() else { return Err(FormatError::WrongColumns) };
-    let codes: Option<Vec<&UInt8Array>> = codes.iter().map(|column| column.as_primitive_opt::<UInt8Type>()).collect();
-    let codes: [&UInt8Array; 5] = codes.and_then(|codes| codes.try_into().ok()).ok_or(FormatError::WrongColumns)?;
-    let originals: &BinaryArray = originals.as_binary_opt().ok_or(FormatError::WrongColumns)?;
-    for index in 0..zones.len() {
-        let code: Codes = codes.map(|column| column.value(index));
-        if code.first() == Some(&AS_IT_WAS) {
-            rmp_serde::from_slice::<ColumnStatistics>(originals.value(index))?;
-        } else {
-            rebuild(code, zones, index, column_type)?;
-        }
+impl<'z> Details<'z> {
+    /// `zones` is what the column's own block holds of the same files, written as this type.
+    pub(crate) fn decode(
+        bytes: &[u8],
+        zones: &'z ColumnZones,
+        column_type: PrimitiveType,
+    ) -> Result<Self, FormatError> {
+        let batch = block::read(bytes, &schema(), zones.len())?;
+        let [codes @ .., as_it_was] = batch.columns() else { return Err(FormatError::WrongColumns) };
+        let codes: Option<Vec<UInt8Array>> =
+            codes.iter().map(|column| column.as_primitive_opt::<UInt8Type>().cloned()).collect();
+        let codes = codes.and_then(|codes| codes.try_into().ok()).ok_or(FormatError::WrongColumns)?;
+        let as_it_was = as_it_was.as_binary_opt().cloned().ok_or(FormatError::WrongColumns)?;
+        Ok(Self { codes, as_it_was, zones, column_type })
     }
-    Ok(())
+
+    /// What the file at `index` said of the column; `None` if nothing.
+    pub(crate) fn get(&self, index: usize) -> Result<Option<FileColumn>, FormatError> {
+        let codes: Codes = self.codes.each_ref().map(|column| column.value(index));
+        if codes.first() == Some(&AS_IT_WAS) {
+            return Ok(Some(FileColumn::Present(rmp_serde::from_slice(self.as_it_was.value(index))?)));
+        }
+        rebuild(codes, self.zones, index, self.column_type)
+    }
+
+    /// Whether every file's entry reads.
+    pub(crate) fn verify(&self) -> Result<(), FormatError> {
+        (0..self.zones.len()).try_for_each(|index| self.get(index).map(drop))
+    }
 }
 
 fn codes_of(statistics: &ColumnStatistics) -> Codes {

@@ -74,9 +74,9 @@ pub struct Committed {
 }
 
 /// What a commit needs to know of its table.
-struct Head {
-    current_snapshot: SnapshotId,
-    schema_id: SchemaId,
+pub(crate) struct Head {
+    pub(crate) current_snapshot: SnapshotId,
+    pub(crate) schema_id: SchemaId,
     tail_files: u64,
 }
 
@@ -126,10 +126,16 @@ impl WriteTransaction<'_> {
         if commit.operation == Operation::Replace {
             check_row_sums(commit, &removed)?;
         }
-        let snapshot = self.next_snapshot(commit, &removed, &head)?;
+        self.record(commit, &removed, &head)
+    }
+
+    /// Writes a change that was checked: its snapshot, its files, the table's new head.
+    pub(crate) fn record(&self, commit: &NewCommit, removed: &[KnownFile], head: &Head) -> Result<Committed> {
+        let table_id = commit.table_id;
+        let snapshot = self.next_snapshot(commit, removed, head)?;
         self.insert_snapshot(table_id, &snapshot)?;
         self.insert_files(commit, snapshot.snapshot_id)?;
-        self.remove_files(table_id, &removed, snapshot.snapshot_id)?;
+        self.remove_files(table_id, removed, snapshot.snapshot_id)?;
         let tail_files = head.tail_files + snapshot.added_files;
         self.execute(UPDATE_HEAD, params![table_id, snapshot.snapshot_id, Unsigned(tail_files)])?;
         self.note_tail(table_id, tail_files);
@@ -227,22 +233,25 @@ impl WriteTransaction<'_> {
                 *totals = totals.with(file.size_bytes, file.row_count).ok_or(Error::TotalsOverflow(table_id))?;
             }
         }
-        for (manifest_id, removed) in by_manifest {
-            let values = params![
-                manifest_id,
-                Unsigned(removed.files),
-                Unsigned(removed.rows),
-                Unsigned(removed.files_of_unknown_rows),
-                Unsigned(removed.bytes),
-            ];
-            self.execute(COUNT_REMOVALS, values)?;
-        }
-        Ok(())
+        by_manifest.into_iter().try_for_each(|(manifest_id, removed)| count_removals(self, manifest_id, removed))
     }
 }
 
+/// Notes that these of a manifest's files are not live any more.
+pub(crate) fn count_removals(tx: &WriteTransaction<'_>, manifest_id: ManifestId, removed: Totals) -> Result<()> {
+    let values = params![
+        manifest_id,
+        Unsigned(removed.files),
+        Unsigned(removed.rows),
+        Unsigned(removed.files_of_unknown_rows),
+        Unsigned(removed.bytes),
+    ];
+    tx.execute(COUNT_REMOVALS, values)?;
+    Ok(())
+}
+
 impl ReadTransaction<'_> {
-    fn load_head(&self, table_id: TableId) -> Result<Head> {
+    pub(crate) fn load_head(&self, table_id: TableId) -> Result<Head> {
         let head = self.query_first(SELECT_HEAD, [table_id], |row| {
             Ok(Head { current_snapshot: row.get(0)?, schema_id: row.get(1)?, tail_files: row.get::<_, Unsigned>(2)?.0 })
         })?;

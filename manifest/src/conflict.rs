@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rusqlite::{Row, params};
 
 use crate::commit::{NewCommit, NewDataFile};
-use crate::data_file::path_hash;
+use crate::data_file::{DataFileRow, path_hash};
 use crate::error::{Conflict, ConflictReason};
 use crate::ids::Unsigned;
 use crate::transaction::ReadTransaction;
@@ -20,6 +20,20 @@ pub(crate) struct KnownFile {
     etag: Option<String>,
     added_snapshot: SnapshotId,
     is_live: bool,
+}
+
+impl From<&DataFileRow> for KnownFile {
+    fn from(file: &DataFileRow) -> Self {
+        Self {
+            file_id: file.file_id,
+            size_bytes: file.size_bytes,
+            row_count: file.row_count,
+            manifest_id: file.manifest_id,
+            etag: file.etag.clone(),
+            added_snapshot: file.added_snapshot,
+            is_live: file.removed_snapshot.is_none(),
+        }
+    }
 }
 
 const SELECT_BY_PATH: &str = "

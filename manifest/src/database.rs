@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::migrate::{self, Found};
@@ -61,12 +62,26 @@ pub(crate) fn open_existing(path: &Path, access: OpenFlags) -> Result<(Connectio
 pub(crate) fn configure(connection: &Connection) -> Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(MAX_PREPARED_STATEMENTS);
+    // Else SQLite prepares every join anew when its parameters change, in the hope of a better plan for their values.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "cache_size", PAGE_CACHE_KIB).map_err(Error::Sqlite)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_join_is_prepared_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = open_writer(&folder.path().join("store.db"), PowerLoss::LosesNothing).unwrap();
+        let join = "SELECT t.uuid FROM lake_table t JOIN namespace n USING (namespace_id) WHERE n.name = ?1";
+        for name in ["a", "b", "c"] {
+            let mut statement = connection.prepare_cached(join).unwrap();
+            assert!(!statement.exists([name]).unwrap());
+            assert_eq!(statement.get_status(rusqlite::StatementStatus::RePrepare), 0, "{name}");
+        }
+    }
 
     #[test]
     fn a_database_that_keeps_no_log_is_refused() {

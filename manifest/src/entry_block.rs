@@ -7,7 +7,16 @@ use arrow::datatypes::{DataType, Field, Int64Type, Schema, UInt64Type};
 
 use crate::block;
 use crate::error::FormatError;
-use crate::{FileId, SnapshotId};
+use crate::{FileId, SnapshotId, TailEntry};
+
+/// What the block holds of one entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EntryIdentity {
+    pub(crate) file_id: FileId,
+    pub(crate) row_count: Option<u64>,
+    pub(crate) size_bytes: u64,
+    pub(crate) added_snapshot: SnapshotId,
+}
 
 /// The entries of a manifest, in its order. All arrays are of one length.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,13 +28,31 @@ pub struct EntryBlock {
 }
 
 impl EntryBlock {
-    pub(crate) fn new(entries: impl Iterator<Item = (FileId, Option<u64>, u64, SnapshotId)> + Clone) -> Self {
+    pub(crate) fn new(entries: &[EntryIdentity]) -> Self {
+        let entries = entries.iter();
         Self {
-            file_id: entries.clone().map(|(file_id, ..)| file_id.0).collect::<Vec<_>>().into(),
-            row_count: entries.clone().map(|(_, row_count, ..)| row_count).collect(),
-            size_bytes: entries.clone().map(|(_, _, size_bytes, _)| size_bytes).collect::<Vec<_>>().into(),
-            added_snapshot: entries.map(|(.., added)| added.0).collect::<Vec<_>>().into(),
+            file_id: entries.clone().map(|entry| entry.file_id.0).collect::<Vec<_>>().into(),
+            row_count: entries.clone().map(|entry| entry.row_count).collect(),
+            size_bytes: entries.clone().map(|entry| entry.size_bytes).collect::<Vec<_>>().into(),
+            added_snapshot: entries.map(|entry| entry.added_snapshot.0).collect::<Vec<_>>().into(),
         }
+    }
+
+    /// The entries of a part of the tail, as a manifest would hold them.
+    pub fn of_tail<'e>(tail: impl IntoIterator<Item = &'e TailEntry>) -> Self {
+        Self::new(&tail.into_iter().map(TailEntry::identity).collect::<Vec<_>>())
+    }
+
+    /// What was given to [`EntryBlock::new`].
+    pub(crate) fn identities(&self) -> impl Iterator<Item = EntryIdentity> {
+        let ids = self.file_id.values().iter().zip(self.added_snapshot.values());
+        let sizes = self.row_count.iter().zip(self.size_bytes.values());
+        ids.zip(sizes).map(|((file_id, added_snapshot), (row_count, size_bytes))| EntryIdentity {
+            file_id: FileId(*file_id),
+            row_count,
+            size_bytes: *size_bytes,
+            added_snapshot: SnapshotId(*added_snapshot),
+        })
     }
 
     /// How many entries there are.

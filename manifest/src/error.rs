@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use prunus_statistics::{CodecError, FieldId, UnknownType};
 
-use crate::{FileId, ManifestId, SchemaId, SnapshotId, TableId};
+use crate::{FileId, MAX_FILES_PER_ROLLBACK, MAX_TAGS_PER_TABLE, ManifestId, SchemaId, SnapshotId, TableId, Totals};
 
 /// The result of the store's own work.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -105,9 +105,9 @@ pub enum Error {
     /// The transaction that this job shared could not be made durable: nothing of it happened.
     #[error("the transaction was not committed")]
     NotCommitted(#[source] Arc<rusqlite::Error>),
-    /// A tail that is due was not sealed. It stays as it is and plans right, only slower.
-    #[error("the tail of table {table_id} was not sealed")]
-    NotSealed {
+    /// A table that is due was not sealed or grouped anew. It stays as it is and plans right, only slower.
+    #[error("table {table_id} was not maintained")]
+    NotMaintained {
         /// The table.
         table_id: TableId,
         /// Why.
@@ -167,6 +167,25 @@ pub enum Error {
         /// The snapshot asked for.
         snapshot_id: SnapshotId,
     },
+    /// What the table held at this time is in a snapshot that is expired.
+    #[error("what table {table_id} held at {time_ms} ms is expired")]
+    SnapshotAtExpired {
+        /// The table.
+        table_id: TableId,
+        /// The time asked for, in milliseconds since 1970-01-01T00:00Z.
+        time_ms: i64,
+    },
+    /// The table has no tag of this name.
+    #[error("table {table_id} has no tag `{name}`")]
+    TagNotFound {
+        /// The table.
+        table_id: TableId,
+        /// The name asked for.
+        name: String,
+    },
+    /// The table has as many tags as a table can have.
+    #[error("table {0} has {MAX_TAGS_PER_TABLE} tags, the most that there can be")]
+    TooManyTags(TableId),
     /// There is no data file of this id.
     #[error("data file {0} does not exist")]
     FileNotFound(FileId),
@@ -194,6 +213,12 @@ pub enum Error {
         added: u64,
         /// Rows of the files removed.
         removed: u64,
+    },
+    /// A rollback would add and remove more files than one may.
+    #[error("the rollback would add and remove {files} files, and at most {MAX_FILES_PER_ROLLBACK} can be")]
+    RollbackTooLarge {
+        /// How many.
+        files: usize,
     },
     /// The table's rows or bytes would pass 2^63 - 1.
     #[error("the totals of table {0} would pass 2^63 - 1")]
@@ -230,6 +255,18 @@ pub enum Error {
         id: i64,
         /// What is wrong with it.
         source: FormatError,
+    },
+    /// The manifests and the tail of a table hold other files than a snapshot has: rows are lost or damaged.
+    #[error("table {table_id} holds {found} in snapshot {snapshot_id}, which has {expected}")]
+    Miscounted {
+        /// The table.
+        table_id: TableId,
+        /// The snapshot.
+        snapshot_id: SnapshotId,
+        /// What the snapshot's own row says.
+        expected: Totals,
+        /// What was found.
+        found: Totals,
     },
     /// Something cannot be put into its stored form; nothing that this crate accepts is known to cause it.
     #[error("a value cannot be put into its stored form")]
@@ -322,6 +359,9 @@ pub enum FormatError {
     /// A column of a row does not hold what such a column can.
     #[error("a column of the row is not readable")]
     Column(#[from] rusqlite::Error),
+    /// It is named, and is not there.
+    #[error("the row is missing")]
+    NoSuchRow,
     /// A code that this version does not know.
     #[error("unknown code {0}")]
     UnknownCode(u8),

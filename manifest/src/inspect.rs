@@ -1,12 +1,14 @@
 //! The statistics of one file as they were registered, with precision and provenance: for people, not for plans.
 
-use prunus_statistics::FileStatistics;
+use prunus_statistics::{FieldId, FileStatistics};
 use rusqlite::Row;
 
-use crate::error::BlockName;
+use crate::column_detail::Details;
+use crate::entry_block::EntryBlock;
+use crate::error::{BlockName, FormatError};
 use crate::manifest::ManifestRow;
 use crate::transaction::ReadTransaction;
-use crate::{Error, FileId, ManifestId, Result, TableId, column_detail, tail};
+use crate::{Error, FileId, ManifestId, Result, TableId, tail};
 
 const SELECT_STATISTICS: &str = "
     SELECT f.table_id, f.manifest_id, s.statistics
@@ -46,18 +48,47 @@ impl ReadTransaction<'_> {
         let index = entries.file_ids().values().iter().position(|id| *id == file_id.0);
         let index = index.ok_or_else(|| manifest.missing(BlockName::Entries))?;
         let mut statistics = FileStatistics::default();
+        self.read_details(manifest, |field_id, details| {
+            statistics.columns.extend(details.get(index)?.map(|column| (field_id, column)));
+            Ok(())
+        })?;
+        Ok(statistics)
+    }
+
+    /// All entries of a manifest with the statistics of each, in their order, as they were registered.
+    ///
+    /// # Errors
+    /// [`Error::MissingBlock`], [`Error::DamagedBlock`], [`Error::DamagedRow`], [`Error::Sqlite`].
+    pub(crate) fn sealed_entries(&self, manifest: &ManifestRow) -> Result<(EntryBlock, Vec<FileStatistics>)> {
+        let entries = self.load_entry_block(manifest)?;
+        let mut all = vec![FileStatistics::default(); entries.len()];
+        self.read_details(manifest, |field_id, details| {
+            for (index, statistics) in all.iter_mut().enumerate() {
+                statistics.columns.extend(details.get(index)?.map(|column| (field_id, column)));
+            }
+            Ok(())
+        })?;
+        Ok((entries, all))
+    }
+
+    /// Decodes the details of each column that a manifest has a block of.
+    fn read_details(
+        &self,
+        manifest: &ManifestRow,
+        mut read: impl FnMut(FieldId, &Details<'_>) -> Result<(), FormatError>,
+    ) -> Result<()> {
         for column in self.list_columns(manifest.table_id)? {
             let field_id = column.field_id;
             let Some((zones, written_as)) = self.get_column_block(manifest, field_id)? else { continue };
             let name = BlockName::Detail(field_id);
             let decoded = self.query_first(SELECT_DETAIL, (manifest.manifest_id, field_id.0), |row| {
                 let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
-                column_detail::decode_one(bytes, &zones, written_as, index).map_err(manifest.damaged(name))
+                let details = Details::decode(bytes, &zones, written_as);
+                details.and_then(|details| read(field_id, &details)).map_err(manifest.damaged(name))
             })?;
-            let column = decoded.ok_or_else(|| manifest.missing(name))?;
-            statistics.columns.extend(column.map(|column| (field_id, column)));
+            decoded.ok_or_else(|| manifest.missing(name))?;
         }
-        Ok(statistics)
+        Ok(())
     }
 }
 

@@ -26,12 +26,14 @@ mod namespace;
 mod schema;
 mod snapshot;
 mod table;
+mod tag;
 mod totals;
 
 mod commit;
 mod conflict;
 mod data_file;
 mod leaf_set;
+mod rollback;
 mod tail;
 
 mod block;
@@ -40,9 +42,18 @@ mod column_block;
 mod column_detail;
 mod column_zones;
 mod entry_block;
+mod forgotten;
 mod inspect;
 mod manifest;
-mod seal;
+
+mod install;
+mod layout;
+mod maintenance;
+mod regroup;
+
+mod changes;
+mod expire;
+mod forget;
 
 mod backup;
 mod check;
@@ -52,22 +63,28 @@ mod restore;
 mod sample;
 
 pub use backup::backup;
+pub use changes::{Change, ChangeKind};
 pub use check::{CheckProgress, CheckReport, Difference, Fault, Finding, MAX_FINDINGS, Mend, Place, SumOf, check};
 pub use column_zones::{ColumnZones, MAX_BOUND_BYTES, arrow_type};
 pub use commit::{Committed, NewCommit, NewDataFile};
 pub use data_file::{DataFileRow, Partition};
 pub use entry_block::EntryBlock;
 pub use error::{BlockName, Conflict, ConflictReason, Error, FormatError, Result};
+pub use expire::{Bounded, Expiry, Gap};
+pub use forget::{Forgotten, UnneededFile};
 pub use ids::{FileId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId};
+pub use layout::{Regrouped, TableLayout};
 pub use leaf_set::FileLeaf;
 pub use manifest::{ManifestRow, Removal};
 pub use namespace::NamespaceRow;
 pub use restore::{Existing, restore};
+pub use rollback::{MAX_FILES_PER_ROLLBACK, NewRollback, ROLLED_BACK_TO};
 pub use schema::SchemaColumn;
 pub use snapshot::{Operation, SnapshotRow};
 pub use store::{MANIFEST_TARGET_FILES, MAX_MANIFEST_FILES, MAX_READERS, PowerLoss, Store, StoreOptions};
 pub use table::{NewTable, TableRow};
+pub use tag::{MAX_TAGS_PER_TABLE, TagChange, TagRow};
 pub use tail::TailEntry;
 pub use totals::Totals;
 pub use transaction::{ReadTransaction, WriteTransaction};
-pub use writer::{MAX_BATCH_JOBS, MAX_QUEUED_JOBS};
+pub use writer::{MAX_BATCH_JOBS, MAX_QUEUED_JOBS, WaitingJob};

@@ -101,6 +101,10 @@ const LIST_REMOVALS: &str = "
     SELECT file_id, removed_snapshot
     FROM data_file INDEXED BY data_file_removed
     WHERE manifest_id = ?1 AND removed_snapshot IS NOT NULL
+    UNION ALL
+    SELECT file_id, removed_snapshot
+    FROM forgotten_entry
+    WHERE manifest_id = ?1
     ORDER BY file_id";
 
 impl ReadTransaction<'_> {
@@ -122,13 +126,23 @@ impl ReadTransaction<'_> {
         manifests: &[ManifestRow],
         column: SchemaColumn,
     ) -> Result<ColumnZones> {
-        let zones: BTreeMap<ManifestId, ZoneMap> = self
+        let zones = self.list_zones(table_id, manifests, column)?;
+        Ok(ColumnZones::from_zone_maps(column.column_type.physical_type(), &zones))
+    }
+
+    /// The same one by one.
+    pub(crate) fn list_zones(
+        &self,
+        table_id: TableId,
+        manifests: &[ManifestRow],
+        column: SchemaColumn,
+    ) -> Result<Vec<ZoneMap>> {
+        let mut zones: BTreeMap<ManifestId, ZoneMap> = self
             .query_all(LIST_ZONES, params![table_id, column.field_id.0], |row| zone_row(row, table_id, column))?
             .into_iter()
             .collect();
-        let unknown = ZoneMap::unknown(column.column_type);
-        let in_order = manifests.iter().map(|manifest| zones.get(&manifest.manifest_id).unwrap_or(&unknown));
-        Ok(ColumnZones::from_zone_maps(column.column_type.physical_type(), in_order))
+        let unknown = || ZoneMap::unknown(column.column_type);
+        Ok(manifests.iter().map(|manifest| zones.remove(&manifest.manifest_id).unwrap_or_else(unknown)).collect())
     }
 
     /// The entries of a manifest.
@@ -155,8 +169,9 @@ impl ReadTransaction<'_> {
         zones.read_as(written_as, column.column_type).map_err(manifest.damaged(BlockName::Column(column.field_id)))
     }
 
-    /// The files of a manifest that are not live any more in the newest snapshot, ascending by id. In a snapshot before its
-    /// `removed_snapshot` a file still is. [`ManifestRow::removed`] says whether there is any.
+    /// The files of a manifest that are not live any more in the newest snapshot, ascending by id, forgotten ones among them.
+    /// In a snapshot before its `removed_snapshot` a file still is. [`ManifestRow::removed`] says whether there is any, and
+    /// counts them.
     ///
     /// # Errors
     /// [`Error::Sqlite`].

@@ -34,9 +34,8 @@ impl Readers {
     ) -> Result<T, E> {
         let lease = self.lease()?;
         let Some(connection) = &lease.connection else { return Err(Error::Closed.into()) };
-        // Nothing is written, so the rollback when it goes out of scope is how a read transaction ends.
-        let transaction = connection.unchecked_transaction().map_err(Error::Sqlite)?;
-        job(&ReadTransaction::new(&transaction))
+        let transaction = Transaction::begin(connection)?;
+        job(&ReadTransaction::new(transaction.0))
     }
 
     fn lease(&self) -> Result<Lease<'_>> {
@@ -61,6 +60,25 @@ impl Readers {
         database::configure(&connection)?;
         lease.connection = Some(connection);
         Ok(lease)
+    }
+}
+
+/// A read transaction, which ends when it goes out of scope. Nothing was written, so it is rolled back.
+struct Transaction<'c>(&'c Connection);
+
+impl<'c> Transaction<'c> {
+    fn begin(connection: &'c Connection) -> Result<Self> {
+        connection.prepare_cached("BEGIN")?.execute([])?;
+        Ok(Self(connection))
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        let ended = self.0.prepare_cached("ROLLBACK").and_then(|mut statement| statement.execute([]));
+        if let Err(error) = ended {
+            tracing::error!(%error, "a read transaction was not ended");
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use prunus_statistics::{
 };
 
 use crate::builder::Entry;
+use crate::entry_block::EntryIdentity;
 use crate::schema::SchemaColumn;
 use crate::{FileId, SnapshotId};
 
@@ -36,19 +37,15 @@ pub(crate) fn columns() -> Vec<SchemaColumn> {
 }
 
 pub(crate) fn zone_of(entry: &Entry, column: &SchemaColumn) -> ZoneMap {
-    ZoneMap::of_file(entry.statistics.columns.get(&column.field_id), column.column_type, entry.row_count)
+    ZoneMap::of_file(entry.statistics.columns.get(&column.field_id), column.column_type, entry.identity.row_count)
 }
 
 /// Entries with the ids 1 and up.
 pub(crate) fn entries(files_max: usize) -> impl Strategy<Value = Vec<Entry>> {
-    let file = (option::of(0..20_u64), any::<bool>(), file_statistics());
+    let file = (option::of(0..20_u64), file_statistics());
     vec(file, 1..=files_max).prop_map(|files| {
-        let entry = |(id, (row_count, is_removed, statistics))| Entry {
-            file_id: FileId(id),
-            row_count,
-            size_bytes: 100,
-            added_snapshot: SnapshotId(id),
-            is_removed,
+        let entry = |(id, (row_count, statistics))| Entry {
+            identity: EntryIdentity { file_id: FileId(id), row_count, size_bytes: 100, added_snapshot: SnapshotId(id) },
             statistics,
         };
         (1..).zip(files).map(entry).collect()

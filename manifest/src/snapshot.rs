@@ -91,6 +91,13 @@ const SELECT_SNAPSHOT_AT: &str = "
     ORDER BY committed_at_ms DESC, snapshot_id DESC
     LIMIT 1";
 
+const SELECT_NEXT_SNAPSHOT: &str = "
+    SELECT snapshot_id
+    FROM snapshot
+    WHERE table_id = ?1 AND snapshot_id > ?2
+    ORDER BY snapshot_id
+    LIMIT 1";
+
 const LIST_SNAPSHOTS: &str = "
     SELECT snapshot_id, parent, operation, committed_at_ms, schema_id, added_files, removed_files, files, rows,
         files_of_unknown_rows, bytes, summary
@@ -98,6 +105,11 @@ const LIST_SNAPSHOTS: &str = "
     WHERE table_id = ?1 AND snapshot_id < ?2
     ORDER BY snapshot_id DESC
     LIMIT ?3";
+
+const COUNT_REMOVED: &str = "
+    SELECT count(*), ifnull(sum(removed_files), 0)
+    FROM snapshot
+    WHERE table_id = ?1 AND snapshot_id > ?2 AND snapshot_id <= ?3";
 
 const INSERT_SNAPSHOT: &str = "
     INSERT INTO snapshot (table_id, snapshot_id, parent, operation, committed_at_ms, schema_id, added_files,
@@ -122,13 +134,37 @@ impl ReadTransaction<'_> {
         self.get_snapshot(table_id, snapshot_id)?.ok_or(Error::SnapshotNotFound { table_id, snapshot_id })
     }
 
+    /// That there is a snapshot of this id; [`SnapshotId::EMPTY`] always is.
+    pub(crate) fn check_snapshot(&self, table_id: TableId, snapshot_id: SnapshotId) -> Result<()> {
+        if snapshot_id == SnapshotId::EMPTY { Ok(()) } else { self.load_snapshot(table_id, snapshot_id).map(drop) }
+    }
+
     /// The newest snapshot that was committed at or before a time in milliseconds since 1970-01-01T00:00Z; `None` if the
-    /// table was empty then, or if what it held then is expired.
+    /// table was empty then. Ids count up without gaps, so where the next one after it is missing, what the table held then
+    /// may be that one's content, and is not known any more.
     ///
     /// # Errors
-    /// [`Error::Sqlite`], [`Error::DamagedRow`].
+    /// [`Error::SnapshotAtExpired`], [`Error::Sqlite`], [`Error::DamagedRow`].
     pub fn get_snapshot_at(&self, table_id: TableId, time_ms: i64) -> Result<Option<SnapshotRow>> {
-        self.query_first(SELECT_SNAPSHOT_AT, params![table_id, time_ms], snapshot_row)
+        let found = self.query_first(SELECT_SNAPSHOT_AT, params![table_id, time_ms], snapshot_row)?;
+        let found_id = found.as_ref().map_or(SnapshotId::EMPTY, |snapshot| snapshot.snapshot_id);
+        let next: Option<SnapshotId> =
+            self.query_first(SELECT_NEXT_SNAPSHOT, params![table_id, found_id], |row| Ok(row.get(0)?))?;
+        match next {
+            Some(next) if next.0 != found_id.0 + 1 => Err(Error::SnapshotAtExpired { table_id, time_ms }),
+            _ => Ok(found),
+        }
+    }
+
+    /// How many files the snapshots after `from` up to `to` removed; `None` if one of them is expired, so that it cannot be
+    /// told.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`].
+    pub fn count_removed(&self, table_id: TableId, from: SnapshotId, to: SnapshotId) -> Result<Option<u64>> {
+        let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, Unsigned>(1)?.0));
+        let counted = self.query_first(COUNT_REMOVED, params![table_id, from, to], read)?;
+        Ok(counted.and_then(|(snapshots, files)| (snapshots == to.0 - from.0).then_some(files)))
     }
 
     /// Up to `limit` snapshots, newest first, from the first one older than `before` (`None`: from the newest).

@@ -1,13 +1,17 @@
 //! The store: one SQLite file with one writer and many readers.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use crate::database;
+use prunus_statistics::FieldId;
+
+use crate::layout::{self, Layout, Regrouped, TableLayout};
 use crate::lock::StoreLock;
+use crate::maintenance::{Maintenance, Notices};
 use crate::readers::Readers;
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use crate::writer::Writer;
-use crate::{Error, Result, restore};
+use crate::writer::{WaitingJob, Writer};
+use crate::{Error, Result, TableId, database, restore};
 
 /// How many files a manifest is made of.
 pub const MANIFEST_TARGET_FILES: u32 = 4096;
@@ -76,9 +80,12 @@ impl StoreOptions {
 /// # }
 /// ```
 pub struct Store {
-    // In the order in which they are dropped: the writer's connection is the last one, and so folds the log into the file.
-    readers: Readers,
-    writer: Writer,
+    // In the order in which they are dropped: maintenance ends before what it works with; the writer's connection is the last
+    // one, and so folds the log into the file.
+    maintenance: Maintenance,
+    layout: Arc<Layout>,
+    readers: Arc<Readers>,
+    writer: Arc<Writer>,
     _lock: StoreLock,
 }
 
@@ -102,8 +109,13 @@ impl Store {
         let lock = StoreLock::acquire(path)?;
         restore::refuse_unfinished(path)?;
         let connection = database::open_writer(path, options.power_loss)?;
-        let writer = Writer::start(connection, options.target_files())?;
-        Ok(Self { readers: Readers::new(path, options.readers()), writer, _lock: lock })
+        let notices = Arc::new(Notices::default());
+        notices.add(layout::full_tails(&connection, options.target_files())?);
+        let writer = Arc::new(Writer::start(connection, options.target_files(), Arc::clone(&notices))?);
+        let readers = Arc::new(Readers::new(path, options.readers()));
+        let layout = Arc::new(Layout::new(Arc::clone(&readers), Arc::clone(&writer), options.target_files()));
+        let maintenance = Maintenance::start(Arc::clone(&layout), notices)?;
+        Ok(Self { maintenance, layout, readers, writer, _lock: lock })
     }
 
     /// Runs `job` on the writer's thread and returns when what it did is durable. Jobs that wait at the same time share
@@ -121,6 +133,25 @@ impl Store {
         self.writer.write(job)
     }
 
+    /// The same for callers that must not wait: queues `job` and has `reply` called with its answer, on the writer's thread, which
+    /// it must not hold up. Gives the job back if the queue is full; [`Store::queue`] then waits for a place in it.
+    pub fn submit<T, E>(
+        &self,
+        job: impl FnOnce(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static,
+        reply: impl FnOnce(Result<T, E>) + Send + 'static,
+    ) -> Option<WaitingJob>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        self.writer.submit(job, reply)
+    }
+
+    /// Waits until the queue takes a job that it had no place for.
+    pub fn queue(&self, job: WaitingJob) {
+        self.writer.queue(job);
+    }
+
     /// Runs `job` in one read transaction: all that it reads is of one state. Keep it short, and do not read again inside
     /// it: the number of readers is bounded.
     ///
@@ -130,13 +161,32 @@ impl Store {
         self.readers.read(job)
     }
 
-    /// Returns when every tail that was due when this was called is sealed; one that could not be sealed before is tried
-    /// again. Sealing goes on without it; this is for those who want to see the outcome.
+    /// Returns when all maintenance is done that was due when this was called: full tails are sealed, manifests in a bad
+    /// layout are grouped anew. What failed before is tried again. Maintenance goes on without it; this is for those who want
+    /// to see the outcome.
     ///
     /// # Errors
-    /// [`Error::NotSealed`] with one of the tails that could not be sealed, once all were tried; [`Error::Closed`].
-    pub fn wait_for_sealing(&self) -> Result<()> {
-        self.writer.wait_for_sealing()
+    /// [`Error::NotMaintained`] with one of the tables that could not be, once all were tried; [`Error::Closed`].
+    pub fn wait_for_maintenance(&self) -> Result<()> {
+        self.maintenance.wait()
+    }
+
+    /// Groups the manifests of a table anew until none is small and none overlap in the values of the first column of
+    /// `cluster_by` that need not. No snapshot changes, and commits go on meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::TableGone`]; [`Error::MissingBlock`] or [`Error::DamagedBlock`] if a manifest cannot be read, which then stays as
+    /// it is; [`Error::Sqlite`], [`Error::Closed`].
+    pub fn regroup(&self, table_id: TableId) -> Result<Regrouped> {
+        self.layout.regroup_all(table_id)
+    }
+
+    /// How well a table is laid out now, were its entries ordered by these columns.
+    ///
+    /// # Errors
+    /// [`Error::TableGone`], [`Error::DamagedBlock`], [`Error::Sqlite`].
+    pub fn load_layout(&self, table_id: TableId, cluster_by: &[FieldId]) -> Result<TableLayout> {
+        self.layout.load(table_id, Some(cluster_by))
     }
 }
 

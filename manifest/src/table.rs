@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use prunus_statistics::FieldId;
 use rusqlite::{Row, params};
 
+use crate::error::FormatError;
 use crate::ids::Unsigned;
 use crate::schema::SchemaColumn;
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use crate::{Error, NamespaceId, Result, SchemaId, SnapshotId, TableId, json};
+use crate::{Error, NamespaceId, Result, SchemaId, SnapshotId, TableId, Totals, json};
 
 /// A table as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub struct TableRow {
     pub location: Option<String>,
     /// Its newest snapshot.
     pub current_snapshot: SnapshotId,
+    /// What is live in its newest snapshot.
+    pub totals: Totals,
     /// Its current schema.
     pub schema_id: SchemaId,
     /// The largest field id that was ever in use.
@@ -79,16 +82,20 @@ const SELECT_TABLE: &str = "
     SELECT t.table_id, t.namespace_id,
         (SELECT n.name FROM namespace n WHERE n.namespace_id = t.namespace_id) AS namespace, t.name, t.uuid, t.location,
         t.current_snapshot, t.schema_id, t.last_field_id, t.statistics_generation, t.tail_files, t.layout_generation,
-        t.cluster_by, t.properties, t.created_at_ms
-    FROM lake_table t
+        t.cluster_by, t.properties, t.created_at_ms, s.files, s.rows, s.files_of_unknown_rows, s.bytes
+    FROM lake_table t INDEXED BY sqlite_autoindex_lake_table_2
+        LEFT JOIN snapshot s INDEXED BY sqlite_autoindex_snapshot_1
+            ON s.table_id = t.table_id AND s.snapshot_id = t.current_snapshot
     WHERE t.namespace_id = (SELECT n.namespace_id FROM namespace n WHERE n.name = ?1) AND t.name = ?2";
 
 const SELECT_TABLE_BY_ID: &str = "
     SELECT t.table_id, t.namespace_id,
         (SELECT n.name FROM namespace n WHERE n.namespace_id = t.namespace_id) AS namespace, t.name, t.uuid, t.location,
         t.current_snapshot, t.schema_id, t.last_field_id, t.statistics_generation, t.tail_files, t.layout_generation,
-        t.cluster_by, t.properties, t.created_at_ms
+        t.cluster_by, t.properties, t.created_at_ms, s.files, s.rows, s.files_of_unknown_rows, s.bytes
     FROM lake_table t
+        LEFT JOIN snapshot s INDEXED BY sqlite_autoindex_snapshot_1
+            ON s.table_id = t.table_id AND s.snapshot_id = t.current_snapshot
     WHERE t.table_id = ?1";
 
 // The index is the one of UNIQUE (namespace_id, name).
@@ -96,8 +103,10 @@ const LIST_TABLES: &str = "
     SELECT t.table_id, t.namespace_id,
         (SELECT n.name FROM namespace n WHERE n.namespace_id = t.namespace_id) AS namespace, t.name, t.uuid, t.location,
         t.current_snapshot, t.schema_id, t.last_field_id, t.statistics_generation, t.tail_files, t.layout_generation,
-        t.cluster_by, t.properties, t.created_at_ms
+        t.cluster_by, t.properties, t.created_at_ms, s.files, s.rows, s.files_of_unknown_rows, s.bytes
     FROM lake_table t INDEXED BY sqlite_autoindex_lake_table_2
+        LEFT JOIN snapshot s INDEXED BY sqlite_autoindex_snapshot_1
+            ON s.table_id = t.table_id AND s.snapshot_id = t.current_snapshot
     WHERE t.namespace_id = ?1 AND t.name > ?2
     ORDER BY t.name
     LIMIT ?3";
@@ -106,6 +115,11 @@ const INSERT_TABLE: &str = "
     INSERT INTO lake_table (namespace_id, name, uuid, location, current_snapshot, schema_id, last_field_id,
         statistics_generation, tail_files, cluster_by, properties, created_at_ms)
     VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, 0, 0, ?7, ?8, ?9)";
+
+const SET_CLUSTER_BY: &str = "
+    UPDATE lake_table
+    SET cluster_by = ?2
+    WHERE table_id = ?1";
 
 const DELETE_TABLE: &str = "
     DELETE FROM lake_table
@@ -173,6 +187,17 @@ impl WriteTransaction<'_> {
         self.load_table_by_id(table_id)
     }
 
+    /// Sets the columns by whose lower bounds entries are ordered when they are sealed or grouped anew.
+    ///
+    /// # Errors
+    /// [`Error::TableGone`], [`Error::Sqlite`].
+    pub fn set_cluster_by(&self, table_id: TableId, cluster_by: &[FieldId]) -> Result<()> {
+        match self.execute(SET_CLUSTER_BY, params![table_id, json::write(&cluster_by)?])? {
+            0 => Err(Error::TableGone(table_id)),
+            _ => Ok(()),
+        }
+    }
+
     /// Forgets a table with its snapshots and files. The data files themselves are not touched.
     ///
     /// # Errors
@@ -196,6 +221,7 @@ fn table_row(row: &Row<'_>) -> Result<TableRow> {
         uuid: row.get(4)?,
         location: row.get(5)?,
         current_snapshot: row.get(6)?,
+        totals: totals_of(row, table_id)?,
         schema_id: row.get(7)?,
         last_field_id: FieldId(row.get(8)?),
         statistics_generation: row.get::<_, Unsigned>(9)?.0,
@@ -205,4 +231,18 @@ fn table_row(row: &Row<'_>) -> Result<TableRow> {
         properties: json::read(&properties, "properties of a table", table_id.0)?,
         created_at_ms: row.get(14)?,
     })
+}
+
+/// The totals of the newest snapshot; the empty table has none, and holds nothing.
+fn totals_of(row: &Row<'_>, table_id: TableId) -> Result<Totals> {
+    if row.get::<_, SnapshotId>(6)? == SnapshotId::EMPTY {
+        return Ok(Totals::default());
+    }
+    let sum = |index| Ok::<_, Error>(row.get::<_, Option<Unsigned>>(index)?.map(|sum| sum.0));
+    match (sum(15)?, sum(16)?, sum(17)?, sum(18)?) {
+        (Some(files), Some(rows), Some(files_of_unknown_rows), Some(bytes)) => {
+            Ok(Totals { files, rows, files_of_unknown_rows, bytes })
+        }
+        _ => Err(Error::damaged_row("newest snapshot of a table", table_id.0)(FormatError::NoSuchRow)),
+    }
 }

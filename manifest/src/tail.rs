@@ -3,7 +3,10 @@
 use prunus_statistics::FileStatistics;
 use rusqlite::{Row, params};
 
+use crate::builder::Entry;
+use crate::entry_block::EntryIdentity;
 use crate::ids::Unsigned;
+use crate::manifest::Removal;
 use crate::transaction::ReadTransaction;
 use crate::{Error, FileId, Result, SnapshotId, TableId, checked};
 
@@ -24,12 +27,31 @@ pub struct TailEntry {
     pub statistics: FileStatistics,
 }
 
+impl TailEntry {
+    pub(crate) fn identity(&self) -> EntryIdentity {
+        let Self { file_id, row_count, size_bytes, added_snapshot, .. } = *self;
+        EntryIdentity { file_id, row_count, size_bytes, added_snapshot }
+    }
+}
+
+impl From<TailEntry> for Entry {
+    fn from(entry: TailEntry) -> Self {
+        Self { identity: entry.identity(), statistics: entry.statistics }
+    }
+}
+
 const LIST_TAIL: &str = "
     SELECT f.file_id, f.row_count, f.size_bytes, f.added_snapshot, f.removed_snapshot, s.statistics
     FROM data_file f INDEXED BY data_file_tail LEFT JOIN tail_statistics s ON s.file_id = f.file_id
-    WHERE f.table_id = ?1 AND f.manifest_id IS NULL
+    WHERE f.table_id = ?1 AND f.manifest_id IS NULL AND f.file_id > ?2
     ORDER BY f.file_id
-    LIMIT ?2";
+    LIMIT ?3";
+
+const LIST_TAIL_REMOVALS: &str = "
+    SELECT file_id, removed_snapshot
+    FROM data_file INDEXED BY data_file_tail_removed
+    WHERE table_id = ?1 AND removed_snapshot > ?2 AND manifest_id IS NULL AND removed_snapshot IS NOT NULL
+    ORDER BY removed_snapshot, file_id";
 
 impl ReadTransaction<'_> {
     /// The whole tail of a table in the order of arrival, removed files among it.
@@ -37,11 +59,31 @@ impl ReadTransaction<'_> {
     /// # Errors
     /// [`Error::Sqlite`], [`Error::DamagedRow`].
     pub fn list_tail(&self, table_id: TableId) -> Result<Vec<TailEntry>> {
-        self.list_oldest_of_tail(table_id, i64::MAX.cast_unsigned())
+        self.list_tail_after(table_id, None)
+    }
+
+    /// What came into the tail after a file (`None`: all of it), in the order of arrival. Until the table's layout changes,
+    /// nothing else does.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`], [`Error::DamagedRow`].
+    pub fn list_tail_after(&self, table_id: TableId, after: Option<FileId>) -> Result<Vec<TailEntry>> {
+        let values = params![table_id, after.unwrap_or(FileId(0)), i64::MAX];
+        self.query_all(LIST_TAIL, values, tail_entry)
+    }
+
+    /// The files of the tail that are not live any more in the newest snapshot and were in this one, by when they went.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`].
+    pub fn list_tail_removals(&self, table_id: TableId, after: SnapshotId) -> Result<Vec<Removal>> {
+        self.query_all(LIST_TAIL_REMOVALS, params![table_id, after], |row| {
+            Ok(Removal { file_id: row.get(0)?, removed_snapshot: row.get(1)? })
+        })
     }
 
     pub(crate) fn list_oldest_of_tail(&self, table_id: TableId, limit: u64) -> Result<Vec<TailEntry>> {
-        self.query_all(LIST_TAIL, params![table_id, Unsigned(limit)], tail_entry)
+        self.query_all(LIST_TAIL, params![table_id, FileId(0), Unsigned(limit)], tail_entry)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Sums over files.
 
+use std::fmt;
+
 /// How many files there are of some kind, and what they hold. No sum passes 2^63 - 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
@@ -11,6 +13,13 @@ pub struct Totals {
     pub files_of_unknown_rows: u64,
     /// The bytes of all.
     pub bytes: u64,
+}
+
+impl fmt::Display for Totals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { files, rows, files_of_unknown_rows, bytes } = self;
+        write!(f, "{files} files with {rows} rows and {bytes} bytes, {files_of_unknown_rows} of them of unknown rows")
+    }
 }
 
 impl Totals {

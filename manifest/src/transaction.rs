@@ -73,7 +73,12 @@ impl<'c> WriteTransaction<'c> {
         }
     }
 
-    /// The tables whose tails the jobs of this transaction have filled.
+    /// Notes that manifests of a table lost entries, so that they may be worth grouping anew.
+    pub(crate) fn note_hollow(&self, table_id: TableId) {
+        self.full_tails.borrow_mut().insert(table_id);
+    }
+
+    /// The tables whose tails the jobs of this transaction have filled, or whose manifests they have hollowed out.
     pub(crate) fn into_full_tails(self) -> BTreeSet<TableId> {
         self.full_tails.into_inner()
     }

@@ -1,18 +1,18 @@
 //! The writer: one thread with one connection and a bounded queue.
 //!
 //! It takes all that waits into one immediate transaction, a savepoint for each job, commits once and only then answers.
-//! Between transactions it seals tails that are full, one step at a time, so that no commit waits long.
+//! What else is due on account of the jobs it leaves to the maintenance.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SendError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ffi};
 
+use crate::maintenance::Notices;
 use crate::transaction::WriteTransaction;
-use crate::{Error, Result, TableId, seal};
+use crate::{Error, Result};
 
 /// How many jobs may wait; a further one waits to be let into the queue.
 pub const MAX_QUEUED_JOBS: usize = 1024;
@@ -26,12 +26,14 @@ const TRANSACTIONS_PER_OPTIMIZE: u32 = 1000;
 /// Reads a sample of those indexes that have grown much, and nothing if none has.
 const OPTIMIZE: &str = "PRAGMA optimize";
 
+const ROLLED_BACK: &str = "SQLite rolled the transaction back: the disk is full or fails, or memory is short";
+
 const BEGIN: &str = "BEGIN IMMEDIATE";
 const COMMIT: &str = "COMMIT";
 const ROLLBACK: &str = "ROLLBACK";
 const SAVEPOINT: &str = "SAVEPOINT job";
 const RELEASE: &str = "RELEASE job";
-const ROLLBACK_JOB: &str = "ROLLBACK TO job; RELEASE job";
+const ROLLBACK_JOB: &str = "ROLLBACK TO job";
 
 /// Sends a job's answer: its own, or the failure of the whole transaction.
 type Reply = Box<dyn FnOnce(Option<Error>) + Send>;
@@ -39,12 +41,6 @@ type Reply = Box<dyn FnOnce(Option<Error>) + Send>;
 /// Runs a job up to its answer, which is held back until the transaction is durable. Where there is no transaction to run
 /// it in, the answer is why.
 type Job = Box<dyn FnOnce(Result<&WriteTransaction<'_>>) -> (Outcome, Reply) + Send>;
-
-enum Message {
-    Job(Job),
-    /// Answered when nothing is left to seal that can be sealed.
-    Idle(SyncSender<Result<()>>),
-}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Outcome {
@@ -54,22 +50,14 @@ enum Outcome {
 
 /// The way to the writer's thread, which ends when this is dropped.
 pub(crate) struct Writer {
-    queue: Option<SyncSender<Message>>,
+    queue: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
-    pub(crate) fn start(connection: Connection, target_files: u64) -> Result<Self> {
+    pub(crate) fn start(connection: Connection, target_files: u64, notices: Arc<Notices>) -> Result<Self> {
         let (sender, receiver) = sync_channel(MAX_QUEUED_JOBS);
-        let full_tails = seal::full_tails(&connection, target_files)?;
-        let state = Thread {
-            connection,
-            target_files,
-            full_tails,
-            unsealed: BTreeMap::new(),
-            waiting: Vec::new(),
-            transactions: 0,
-        };
+        let state = Thread { connection, target_files, notices, transactions: 0 };
         let thread = std::thread::Builder::new()
             .name("prunus-writer".to_owned())
             .spawn(move || state.run(&receiver))
@@ -85,33 +73,74 @@ impl Writer {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let (message, answer) = message_of(job);
-        self.send(message)?;
+        let (sender, answer) = sync_channel(1);
+        // A caller that has gone away does not want its answer.
+        self.send(job_of(job, move |answer| drop(sender.send(answer))))?;
         answer.recv().unwrap_or_else(|_| Err(Error::Closed.into()))
     }
 
-    pub(crate) fn wait_for_sealing(&self) -> Result<()> {
-        let (sender, receiver) = sync_channel(1);
-        self.send(Message::Idle(sender))?;
-        receiver.recv().unwrap_or(Err(Error::Closed))
+    /// Queues a job whose answer goes to `reply`, on the writer's thread; gives it back if the queue is full.
+    pub(crate) fn submit<T, E>(
+        &self,
+        job: impl FnOnce(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static,
+        reply: impl FnOnce(Result<T, E>) + Send + 'static,
+    ) -> Option<WaitingJob>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        let job = job_of(job, reply);
+        let Some(queue) = &self.queue else {
+            refuse(job);
+            return None;
+        };
+        match queue.try_send(job) {
+            Ok(()) => None,
+            Err(TrySendError::Full(job)) => Some(WaitingJob(job)),
+            Err(TrySendError::Disconnected(job)) => {
+                refuse(job);
+                None
+            }
+        }
     }
 
-    fn send(&self, message: Message) -> Result<()> {
+    fn send(&self, job: Job) -> Result<()> {
         let queue = self.queue.as_ref().ok_or(Error::Closed)?;
-        queue.send(message).map_err(|_| Error::Closed)
+        queue.send(job).map_err(|_| Error::Closed)
+    }
+
+    /// Waits until the queue takes a job.
+    pub(crate) fn queue(&self, WaitingJob(job): WaitingJob) {
+        let refused = match &self.queue {
+            Some(queue) => queue.send(job).err().map(|SendError(job)| job),
+            None => Some(job),
+        };
+        if let Some(job) = refused {
+            refuse(job);
+        }
     }
 }
 
-/// A job as the thread takes it, and where its answer will come.
-fn message_of<T, E>(
+/// A job that found the queue full.
+#[must_use = "a job that is dropped is never run nor answered"]
+pub struct WaitingJob(Job);
+
+/// Answers a job that will not be run.
+fn refuse(job: Job) {
+    let (_, reply) = job(Err(Error::Closed));
+    reply(None);
+}
+
+/// A job as the thread takes it.
+fn job_of<T, E>(
     job: impl FnOnce(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static,
-) -> (Message, Receiver<Result<T, E>>)
+    reply: impl FnOnce(Result<T, E>) + Send + 'static,
+) -> Job
 where
     T: Send + 'static,
     E: From<Error> + Send + 'static,
 {
-    let (sender, receiver) = sync_channel::<Result<T, E>>(1);
-    let job: Job = Box::new(move |transaction| {
+    Box::new(move |transaction| {
         let answer = transaction.map_err(E::from).and_then(|transaction| {
             // Whatever state a panic leaves behind is the savepoint's, and that is rolled back.
             let ran = catch_unwind(AssertUnwindSafe(|| job(transaction)));
@@ -120,13 +149,10 @@ where
         let outcome = if answer.is_ok() { Outcome::Done } else { Outcome::Refused };
         let reply: Reply = Box::new(move |failure| {
             // A refusal falls with the transaction, too: what the job saw may have been a neighbour's work.
-            let answer = failure.map_or(answer, |failure| Err(failure.into()));
-            // A caller that has gone away does not want its answer.
-            drop(sender.send(answer));
+            reply(failure.map_or(answer, |failure| Err(failure.into())));
         });
         (outcome, reply)
-    });
-    (Message::Job(job), receiver)
+    })
 }
 
 impl Drop for Writer {
@@ -144,38 +170,23 @@ impl Drop for Writer {
 struct Thread {
     connection: Connection,
     target_files: u64,
-    /// The tables with tails to be sealed now.
-    full_tails: BTreeSet<TableId>,
-    /// The tables with tails that could not be sealed, and why. They are tried again when there is a reason to.
-    unsealed: BTreeMap<TableId, Arc<Error>>,
-    waiting: Vec<SyncSender<Result<()>>>,
+    notices: Arc<Notices>,
     /// Since SQLite looked at its statistics.
     transactions: u32,
 }
 
 impl Thread {
-    fn run(mut self, queue: &Receiver<Message>) {
-        self.work(queue);
-        self.optimize();
-    }
-
-    fn work(&mut self, queue: &Receiver<Message>) {
-        loop {
-            if self.full_tails.is_empty() {
-                self.answer_waiting();
-                // Nothing to do: sleep until there is, or until the store is closed.
-                let Ok(first) = queue.recv() else { return };
-                self.take(first, queue);
-            } else {
-                match queue.try_recv() {
-                    Ok(first) => self.take(first, queue),
-                    Err(std::sync::mpsc::TryRecvError::Empty) => {}
-                    // What is left is found again when the store is opened.
-                    Err(std::sync::mpsc::TryRecvError::Disconnected) => return,
-                }
-                self.seal_one();
+    /// Sleeps until there is something to do, or until the store is closed. What waits behind a job goes with it.
+    fn run(mut self, queue: &Receiver<Job>) {
+        while let Ok(first) = queue.recv() {
+            let behind = queue.try_iter().take(MAX_BATCH_JOBS - 1);
+            self.run_batch(std::iter::once(first).chain(behind).collect());
+            self.transactions += 1;
+            if self.transactions >= TRANSACTIONS_PER_OPTIMIZE {
+                self.optimize();
             }
         }
+        self.optimize();
     }
 
     /// What the planner of queries knows. It only ever picks another way to the same answer.
@@ -186,54 +197,19 @@ impl Thread {
         }
     }
 
-    fn answer_waiting(&mut self) {
-        let failure = self.unsealed.first_key_value();
-        for waiting in self.waiting.drain(..) {
-            let answer = failure.map_or(Ok(()), |(table_id, error)| {
-                Err(Error::NotSealed { table_id: *table_id, source: Arc::clone(error) })
-            });
-            // Who has stopped waiting needs no answer.
-            waiting.send(answer).ok();
-        }
-    }
-
-    /// Runs the first message and those that wait behind it.
-    fn take(&mut self, first: Message, queue: &Receiver<Message>) {
-        let mut jobs = Vec::new();
-        let mut next = Some(first);
-        while let Some(message) = next {
-            match message {
-                Message::Job(job) => jobs.push(job),
-                Message::Idle(sender) => {
-                    self.waiting.push(sender);
-                    self.full_tails.extend(self.unsealed.keys());
-                }
-            }
-            next = if jobs.len() < MAX_BATCH_JOBS { queue.try_recv().ok() } else { None };
-        }
-        if !jobs.is_empty() {
-            self.run_batch(jobs);
-            self.transactions += 1;
-        }
-        if self.transactions >= TRANSACTIONS_PER_OPTIMIZE {
-            self.optimize();
-        }
-    }
-
-    fn run_batch(&mut self, jobs: Vec<Job>) {
+    fn run_batch(&self, jobs: Vec<Job>) {
         let mut jobs = jobs.into_iter();
         let mut replies = Vec::with_capacity(jobs.len());
         let transaction = WriteTransaction::new(&self.connection, self.target_files);
         let result = self
-            .connection
-            .execute_batch(BEGIN)
+            .execute(BEGIN)
             .and_then(|()| self.run_jobs(&mut jobs, &mut replies, &transaction))
-            .and_then(|()| self.connection.execute_batch(COMMIT))
+            .and_then(|end| self.execute(end))
             .map_err(Arc::new);
         let full_tails = transaction.into_full_tails();
         let failure = || result.as_ref().err().map(|error| Error::NotCommitted(Arc::clone(error)));
         match failure() {
-            None => self.full_tails.extend(full_tails),
+            None => self.notices.add(full_tails),
             Some(error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "a transaction is lost");
                 roll_back(&self.connection);
@@ -250,56 +226,52 @@ impl Thread {
         }
     }
 
-    /// Runs each job in its savepoint. Stops with an error where the transaction itself is lost.
+    /// Runs each job in its savepoint, or one that is alone in the transaction itself. Says how that is to end, or stops with
+    /// an error where it is lost.
     fn run_jobs(
         &self,
         jobs: &mut std::vec::IntoIter<Job>,
         replies: &mut Vec<Reply>,
         transaction: &WriteTransaction<'_>,
-    ) -> rusqlite::Result<()> {
+    ) -> rusqlite::Result<&'static str> {
+        if jobs.len() == 1 {
+            let outcomes = jobs.by_ref().map(|job| {
+                let (outcome, reply) = job(Ok(transaction));
+                replies.push(reply);
+                outcome
+            });
+            let outcome = outcomes.last();
+            self.require_transaction()?;
+            return Ok(if outcome == Some(Outcome::Done) { COMMIT } else { ROLLBACK });
+        }
         while jobs.len() > 0 {
             // Made before the job is taken, so that a job without one is still there to be answered.
-            self.connection.execute_batch(SAVEPOINT)?;
+            self.execute(SAVEPOINT)?;
             let Some(job) = jobs.next() else { break };
             let (outcome, reply) = job(Ok(transaction));
             replies.push(reply);
-            let end = match outcome {
-                Outcome::Done => RELEASE,
-                Outcome::Refused => ROLLBACK_JOB,
-            };
-            // On a full disk and the like SQLite rolls everything back by itself; then there is no savepoint to end, and
-            // the error says so.
-            self.connection.execute_batch(end)?;
+            self.require_transaction()?;
+            if outcome == Outcome::Refused {
+                self.execute(ROLLBACK_JOB)?;
+            }
+            self.execute(RELEASE)?;
         }
-        Ok(())
+        Ok(COMMIT)
     }
 
-    fn seal_one(&mut self) {
-        let Some(table_id) = self.full_tails.pop_first() else { return };
-        let sealed = catch_unwind(AssertUnwindSafe(|| self.seal(table_id))).unwrap_or(Err(Error::JobPanicked));
-        match sealed {
-            Ok(tail_files) => {
-                self.unsealed.remove(&table_id);
-                if tail_files >= self.target_files {
-                    self.full_tails.insert(table_id);
-                }
-            }
-            // The tail stays as it is and plans right, only slower; the next commit to the table tries again, and so does
-            // whoever waits.
-            Err(error) => {
-                tracing::error!(%table_id, error = &error as &dyn std::error::Error, "a tail was not sealed");
-                roll_back(&self.connection);
-                self.unsealed.insert(table_id, Arc::new(error));
-            }
+    /// On a full disk and the like SQLite rolls everything back by itself. Then there is nothing to end, and the error of the
+    /// job that met it, which is its own affair, says why; this one is for all of them.
+    fn require_transaction(&self) -> rusqlite::Result<()> {
+        if !self.connection.is_autocommit() {
+            return Ok(());
         }
+        let rolled_back = ffi::Error::new(ffi::SQLITE_ABORT_ROLLBACK);
+        Err(rusqlite::Error::SqliteFailure(rolled_back, Some(ROLLED_BACK.to_owned())))
     }
 
-    fn seal(&self, table_id: TableId) -> Result<u64> {
-        self.connection.execute_batch(BEGIN)?;
-        let transaction = WriteTransaction::new(&self.connection, self.target_files);
-        let tail_files = seal::seal_step(&transaction, table_id, self.target_files)?;
-        self.connection.execute_batch(COMMIT)?;
-        Ok(tail_files)
+    /// Runs a statement that begins or ends something, which is prepared once.
+    fn execute(&self, statement: &'static str) -> rusqlite::Result<()> {
+        self.connection.prepare_cached(statement)?.execute([]).map(drop)
     }
 }
 
@@ -313,6 +285,7 @@ fn roll_back(connection: &Connection) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::sync::mpsc::channel;
 
     use super::*;
@@ -331,15 +304,15 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let connection =
                 database::open_writer(&folder.path().join("store.db"), crate::PowerLoss::LosesNothing).unwrap();
-            let writer = Writer::start(connection, 4096).unwrap();
+            let writer = Writer::start(connection, 4096, Arc::default()).unwrap();
             let (started, has_started) = channel();
             let (release, released) = channel::<()>();
-            let (holder, _) = message_of(move |_| {
+            let hold = move |_: &WriteTransaction<'_>| {
                 started.send(()).unwrap();
                 released.recv().unwrap();
                 Ok::<_, Error>(())
-            });
-            writer.send(holder).unwrap();
+            };
+            assert!(writer.submit(hold, drop).is_none());
             // From here on the holder's transaction takes no further job.
             has_started.recv().unwrap();
             Self { release, writer, _folder: folder }
@@ -347,8 +320,9 @@ mod tests {
 
         /// Queues a job; `None` if the queue is full.
         fn queue(&self, job: Work) -> Option<Receiver<Result<()>>> {
-            let (message, answer) = message_of(job);
-            self.writer.queue.as_ref().unwrap().try_send(message).ok().map(|()| answer)
+            let (sender, answer) = sync_channel(1);
+            let refused = self.writer.submit(job, move |answer| sender.send(answer).unwrap());
+            refused.is_none().then_some(answer)
         }
 
         /// Lets the writer go on. Says what is durable in the end, by name.

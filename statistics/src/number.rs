@@ -113,7 +113,7 @@ impl Number {
 
     /// The nearest 64-bit floats at or below and at or above the number; equal where it is one.
     pub fn to_floats(self) -> (f64, f64) {
-        let nearest: f64 = format!("{}e{}", self.mantissa, self.exponent).parse().unwrap_or(f64::NAN);
+        let nearest = self.nearest_float();
         match self.compare_to_float(nearest) {
             Ordering::Equal => (nearest, nearest),
             Ordering::Less => (nearest.next_down(), nearest),
@@ -121,7 +121,6 @@ impl Number {
         }
     }
 
-    /// How the number compares with a float, exactly.
     /// Whether an engine compares another value than this one with decimals of `scale` digits behind the point, since it takes the
     /// number for a 64-bit float, and casts that to a decimal of as many digits, or of 15 if these are more: DataFusion does. Of
     /// `19.99` nothing is lost, of `100000.01` something is.
@@ -139,6 +138,21 @@ impl Number {
             }
     }
 
+    /// The float that the number is nearest to; of two the one with an even last bit.
+    fn nearest_float(self) -> f64 {
+        // Both numbers are floats, so that one division or multiplication rounds once (Clinger 1990).
+        const MAX_WHOLE: u128 = 1 << f64::MANTISSA_DIGITS;
+        const MAX_POWER: u32 = 22;
+        let power = self.exponent.unsigned_abs();
+        if self.mantissa.unsigned_abs() > MAX_WHOLE || power > MAX_POWER {
+            return format!("{}e{}", self.mantissa, self.exponent).parse().unwrap_or(f64::NAN);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "each is a float as it is")]
+        let (whole, power) = (self.mantissa as f64, 10_u128.pow(power) as f64);
+        if self.exponent < 0 { whole / power } else { whole * power }
+    }
+
+    /// How the number compares with a float, exactly.
     fn compare_to_float(self, float: f64) -> Ordering {
         if float.is_infinite() {
             return if float > 0.0 { Ordering::Less } else { Ordering::Greater };
@@ -147,6 +161,9 @@ impl Number {
         let float_sign = if float == 0.0 { 0 } else { i128::from(float > 0.0) * 2 - 1 };
         if sign != float_sign || sign == 0 {
             return sign.cmp(&float_sign);
+        }
+        if let Some(magnitude) = self.compare_magnitude(float.abs()) {
+            return if sign < 0 { magnitude.reverse() } else { magnitude };
         }
         // No float has more than 767 significant digits, so this form is the float itself and not a rounding of it.
         let exact = format!("{:.780e}", float.abs());
@@ -158,6 +175,27 @@ impl Number {
         let magnitude =
             own_exponent.cmp(&float_exponent).then_with(|| own_digits.as_str().cmp(float_digits.trim_end_matches('0')));
         if sign < 0 { magnitude.reverse() } else { magnitude }
+    }
+
+    /// How the magnitudes compare, as whole numbers; `None` where these pass 128 bits.
+    fn compare_magnitude(self, float: f64) -> Option<Ordering> {
+        const FRACTION_BITS: u32 = f64::MANTISSA_DIGITS - 1;
+        /// What the exponent of a float with a whole mantissa is, were its bits zero.
+        const BIAS: i64 = 1075;
+        let bits = float.to_bits();
+        let (biased, fraction) = (bits >> FRACTION_BITS, bits & ((1 << FRACTION_BITS) - 1));
+        // The least exponent stands for two: with the leading bit and without.
+        let mantissa = if biased == 0 { fraction } else { fraction | (1 << FRACTION_BITS) };
+        let zeros = mantissa.trailing_zeros().min(FRACTION_BITS);
+        let binary_exponent = i64::try_from(biased.max(1)).ok()? - BIAS + i64::from(zeros);
+        let power = 10_u128.checked_pow(self.exponent.unsigned_abs())?;
+        let (mut own, mut other) = (self.mantissa.unsigned_abs(), u128::from(mantissa >> zeros));
+        let scaled = if self.exponent < 0 { &mut other } else { &mut own };
+        *scaled = scaled.checked_mul(power)?;
+        let shift = u32::try_from(binary_exponent.unsigned_abs()).ok()?;
+        let shifted = if binary_exponent < 0 { &mut own } else { &mut other };
+        *shifted = shifted.checked_mul(1_u128.checked_shl(shift)?)?;
+        Some(own.cmp(&other))
     }
 }
 
@@ -233,5 +271,36 @@ mod tests {
         assert_eq!(number("1e400").to_floats(), (f64::MAX, f64::INFINITY));
         assert_eq!(number("-1e400").to_floats(), (f64::NEG_INFINITY, f64::MIN));
         assert_eq!(number("1e-400").to_floats(), (0.0, f64::from_bits(1)));
+    }
+    #[test]
+    fn whole_numbers_compare_as_digits_do() {
+        let slow = |number: Number, float: f64| -> Ordering {
+            // With a zero less behind it and one more in the exponent nothing fits 128 bits.
+            let digits = format!("{float:.780e}");
+            let (digits, exponent) = digits.split_once('e').unwrap();
+            let own = number.mantissa.unsigned_abs().to_string();
+            let own_exponent = number.exponent + i32::try_from(own.len()).unwrap() - 1;
+            let digits = digits.replacen('.', "", 1);
+            own_exponent
+                .cmp(&exponent.parse().unwrap())
+                .then_with(|| own.trim_end_matches('0').cmp(digits.trim_end_matches('0')))
+        };
+        let mut state = 1_u64;
+        let mut fast = 0;
+        for round in 0..20_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let mantissa = 1 + i128::from(state >> (round % 60));
+            let exponent = i32::try_from(state % 51).unwrap() - 25;
+            let number = Number::new(mantissa, exponent);
+            let parsed: f64 = format!("{mantissa}e{exponent}").parse().unwrap();
+            assert_eq!(number.nearest_float().to_bits(), parsed.to_bits(), "{mantissa}e{exponent}");
+            for float in [parsed.next_down(), parsed, parsed.next_up()] {
+                if let Some(order) = number.compare_magnitude(float) {
+                    fast += 1;
+                    assert_eq!(order, slow(number, float), "{mantissa}e{exponent} and {float:e}");
+                }
+            }
+        }
+        assert!(fast > 30_000, "{fast}");
     }
 }

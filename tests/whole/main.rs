@@ -10,12 +10,21 @@
 
 mod bad_input;
 mod damage;
+mod changes;
+mod clock;
+mod concurrency;
 mod declared;
+mod expire;
 mod files;
 mod footers;
 mod old_stores;
+mod leases;
+mod orphans;
 mod partitions;
 mod plans;
+mod rollback;
+mod regroup;
 mod rows;
 mod server;
 mod snapshots;
+mod tags;

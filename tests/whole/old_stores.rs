@@ -41,7 +41,7 @@ async fn every_old_store_is_sound_before_and_after_it_is_brought_up_to_date() {
         let folder = folder_with(&store);
         assert_sound(folder.path()).await;
         assert_eq!(std::fs::read(&store).unwrap(), std::fs::read(folder.path().join("prunus.db")).unwrap());
-        open(folder.path()).await.wait_for_sealing().await.unwrap();
+        open(folder.path()).await.wait_for_maintenance().await.unwrap();
         assert_sound(folder.path()).await;
     }
 }
@@ -86,7 +86,7 @@ async fn holds_the_orders(catalog: &Catalog) {
     assert_eq!((table.location.as_deref(), table.cluster_by), (Some("s3://bucket/orders/"), vec!["day".to_owned()]));
     assert_eq!((table.totals.files, table.totals.rows, table.totals.files_of_unknown_rows), (8, 470, 1));
     let (snapshots, _) = catalog.list_snapshots(orders(), None, PageSize::default()).await.unwrap();
-    let operations: Vec<_> = snapshots.iter().rev().map(|snapshot| snapshot.operation.to_string()).collect();
+    let operations: Vec<_> = snapshots.iter().rev().map(|snapshot| snapshot.row.operation.to_string()).collect();
     assert_eq!(operations, ["append", "append", "delete", "replace", "overwrite"]);
 
     for (snapshot, live) in LIVE.iter().copied() {

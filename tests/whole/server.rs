@@ -1,10 +1,13 @@
 //! A server on loopback with a data folder of its own, and a client for it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use prunus_catalog::{Catalog, CatalogOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::clock::SetClock;
 
 /// A running server. Its data folder and the folder for data files go with it.
 pub(crate) struct Server {
@@ -20,10 +23,19 @@ pub(crate) type Answer = (u16, Value);
 impl Server {
     /// Starts a server whose manifests are made of `manifest_target_files` files.
     pub(crate) async fn start(manifest_target_files: u32) -> Self {
+        Self::start_with(CatalogOptions { manifest_target_files, ..CatalogOptions::default() }).await
+    }
+
+    /// Starts a server whose time a test sets; its manifests are made of two files.
+    pub(crate) async fn start_at(clock: &Arc<SetClock>) -> Self {
+        let clock = Arc::clone(clock);
+        Self::start_with(CatalogOptions { manifest_target_files: 2, clock, ..CatalogOptions::default() }).await
+    }
+
+    async fn start_with(options: CatalogOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("store")).unwrap();
         std::fs::create_dir(folder.path().join("data")).unwrap();
-        let options = CatalogOptions { manifest_target_files, ..CatalogOptions::default() };
         let catalog = Catalog::open(&folder.path().join("store"), options).await.unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -58,6 +70,10 @@ impl Server {
         self.answer(self.client.post(format!("{}{route}", self.url)).json(body)).await
     }
 
+    pub(crate) async fn put(&self, route: &str, body: &Value) -> Answer {
+        self.answer(self.client.put(format!("{}{route}", self.url)).json(body)).await
+    }
+
     /// Posts a body that need not be JSON.
     pub(crate) async fn post_text(&self, route: &str, content_type: &str, body: String) -> Answer {
         let request = self.client.post(format!("{}{route}", self.url)).header("content-type", content_type);
@@ -83,11 +99,31 @@ impl Server {
         table
     }
 
+    /// Creates the table `n.NAME` of one column, whose files are not read and need not be there.
+    pub(crate) async fn create_declared(&self, name: &str) -> Value {
+        let properties = json!({"verification": "declared"});
+        let fields = json!([{"name": "id", "type": "int64"}]);
+        let location = self.path("");
+        let body = json!({"schema": {"fields": fields}, "properties": properties, "location": location});
+        self.create_table(name, body).await
+    }
+
+    /// Adds and removes files of `n.NAME` by their names, as one commit; nothing is known of them but that their only value of
+    /// `id` is the number that stands for their first letter.
+    pub(crate) async fn change(&self, name: &str, add: &[&str], remove: &[&str]) -> Value {
+        let file = |name: &&str| {
+            let id = name.as_bytes()[0];
+            json!({"path": name, "size_bytes": 7, "row_count": 1, "columns": {"id": {"min": id, "max": id, "null_count": 0}}})
+        };
+        let add: Vec<Value> = add.iter().map(file).collect();
+        self.commit(name, json!({"operation": "overwrite", "add": add, "remove": remove})).await
+    }
+
     /// Commits to `n.NAME` and waits until what is due to be sealed is sealed.
     pub(crate) async fn commit(&self, name: &str, body: Value) -> Value {
         let (status, answer) = self.try_commit(name, &body).await;
         assert_eq!(status, 201, "{answer}");
-        self.catalog.wait_for_sealing().await.unwrap();
+        self.catalog.wait_for_maintenance().await.unwrap();
         answer
     }
 
@@ -122,14 +158,15 @@ pub(crate) fn append(paths: impl IntoIterator<Item = impl AsRef<str>>) -> Value 
 
 /// The names of a plan's files, without their folders, sorted.
 pub(crate) fn names(plan: &Value) -> Vec<String> {
-    let mut names: Vec<String> = plan["files"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|file| file["path"].as_str().unwrap().rsplit('/').next().unwrap().to_owned())
-        .collect();
+    let mut names = names_in(&plan["files"]);
     names.sort();
     names
+}
+
+/// The names of files in a list, without their folders, in its order.
+pub(crate) fn names_in(files: &Value) -> Vec<String> {
+    let name = |file: &Value| file["path"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+    files.as_array().unwrap().iter().map(name).collect()
 }
 
 /// The messages of a problem's faults, each behind its path and column where it has them.

@@ -58,6 +58,7 @@ fn catalog_kind(error: &Error) -> Kind {
     const REFUSED: StatusCode = StatusCode::UNPROCESSABLE_ENTITY;
     match error {
         Error::NotFound { .. } => Kind::new(StatusCode::NOT_FOUND, "not-found", "Not found"),
+        Error::Expired { .. } => Kind::new(StatusCode::GONE, "expired", "Expired"),
         Error::AlreadyExists { .. } => Kind::new(CONFLICT, "already-exists", "Already exists"),
         Error::NamespaceNotEmpty(_) => Kind::new(CONFLICT, "namespace-not-empty", "Namespace not empty"),
         Error::Conflict { .. } => Kind::new(CONFLICT, "conflict", "Conflict"),
@@ -80,6 +81,16 @@ mod tests {
     use super::*;
     use prunus_catalog::{SnapshotId, StorageError};
 
+    /// Its variant, status and name.
+    fn line(problem: &Problem) -> String {
+        let kind = problem.kind();
+        let retryable = if kind.retryable { " retryable" } else { "" };
+        let variant = format!("{problem:?}");
+        let variant = variant.strip_prefix("Catalog(").unwrap_or(&variant);
+        let variant: String = variant.chars().take_while(|character| character.is_alphanumeric()).collect();
+        format!("{variant}: {} {}{retryable}", kind.status.as_u16(), kind.name)
+    }
+
     #[test]
     fn every_problem_has_a_status_and_a_name() {
         let text = || "x".to_owned();
@@ -97,6 +108,7 @@ mod tests {
             Problem::StalePageToken,
             Problem::Panicked(text()),
             Problem::Catalog(Error::NotFound { what: "table", name: text() }),
+            Problem::Catalog(Error::Expired { what: text() }),
             Problem::Catalog(Error::AlreadyExists { what: "table", name: text() }),
             Problem::Catalog(Error::NamespaceNotEmpty(text())),
             Problem::Catalog(Error::Conflict { current_snapshot: SnapshotId(1), conflicts: Vec::new() }),
@@ -108,14 +120,6 @@ mod tests {
             Problem::Catalog(Error::StoredSchema),
             Problem::Catalog(Error::Background),
         ];
-        let line = |problem: &Problem| {
-            let kind = problem.kind();
-            let retryable = if kind.retryable { " retryable" } else { "" };
-            let variant = format!("{problem:?}");
-            let variant = variant.strip_prefix("Catalog(").unwrap_or(&variant);
-            let variant: String = variant.chars().take_while(|character| character.is_alphanumeric()).collect();
-            format!("{variant}: {} {}{retryable}", kind.status.as_u16(), kind.name)
-        };
         insta::assert_snapshot!(problems.iter().map(line).collect::<Vec<_>>().join("\n"), @r"
         NoSuchRoute: 404 no-such-route
         MethodNotAllowed: 405 method-not-allowed
@@ -130,6 +134,7 @@ mod tests {
         StalePageToken: 410 stale-page-token
         Panicked: 500 internal
         NotFound: 404 not-found
+        Expired: 410 expired
         AlreadyExists: 409 already-exists
         NamespaceNotEmpty: 409 namespace-not-empty
         Conflict: 409 conflict

@@ -19,7 +19,7 @@ pub(crate) async fn list(
     let before: Option<i64> = tokens.decode(query.page_token.as_deref())?;
     let (snapshots, more) = catalog.list_snapshots(ident, before.map(SnapshotId), page_size(query.page_size)?).await?;
     let last = snapshots.last().filter(|_| more);
-    let next_page_token = last.map(|last| tokens.encode(&last.snapshot_id.0));
+    let next_page_token = last.map(|last| tokens.encode(&last.row.snapshot_id.0));
     let snapshots = snapshots.into_iter().map(SnapshotJson::from).collect();
     Ok(Json(SnapshotsJson { snapshots, next_page_token }))
 }

@@ -41,21 +41,21 @@ pub struct SnapshotJson {
 }
 
 impl From<Snapshot> for SnapshotJson {
-    fn from(snapshot: Snapshot) -> Self {
+    fn from(Snapshot { row, tags }: Snapshot) -> Self {
         Self {
-            snapshot_id: snapshot.snapshot_id.0,
-            parent: snapshot.parent.0,
-            operation: snapshot.operation.into(),
-            committed_at: to_rfc3339(snapshot.committed_at_ms),
-            schema_id: snapshot.schema_id.0,
-            added_files: snapshot.added_files,
-            removed_files: snapshot.removed_files,
-            files: snapshot.totals.files,
-            rows: snapshot.totals.rows,
-            files_of_unknown_rows: snapshot.totals.files_of_unknown_rows,
-            bytes: snapshot.totals.bytes,
-            tags: Vec::new(),
-            summary: snapshot.summary,
+            snapshot_id: row.snapshot_id.0,
+            parent: row.parent.0,
+            operation: row.operation.into(),
+            committed_at: to_rfc3339(row.committed_at_ms),
+            schema_id: row.schema_id.0,
+            added_files: row.added_files,
+            removed_files: row.removed_files,
+            files: row.totals.files,
+            rows: row.totals.rows,
+            files_of_unknown_rows: row.totals.files_of_unknown_rows,
+            bytes: row.totals.bytes,
+            tags,
+            summary: row.summary,
         }
     }
 }
@@ -68,4 +68,12 @@ pub struct SnapshotsJson {
     /// What asks for the next page; absent at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_page_token: Option<String>,
+}
+
+/// A snapshot that is named by its id.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SnapshotIdJson {
+    /// Its id.
+    pub snapshot_id: i64,
 }

@@ -15,15 +15,20 @@ pub(crate) fn snapshot_ref(snapshot_id: Option<i64>, as_of: Option<&str>) -> Res
         (None, None) => Ok(SnapshotRef::Current),
         (Some(snapshot_id), None) => Ok(SnapshotRef::Id(SnapshotId(snapshot_id))),
         (None, Some(text)) => {
-            let fault = |_| {
-                let message = format!("`{text}` is not an RFC 3339 time such as 2024-01-31T12:00:00Z");
-                vec![Fault::at("as_of", message)]
-            };
             // Snapshots are timed in whole milliseconds: those at or before a time are those at or before its floor.
-            text.parse().map(|time| SnapshotRef::AsOf(floor_to_ms(time))).map_err(fault)
+            parse_time("as_of", text).map(SnapshotRef::AsOf)
         }
         (Some(_), Some(_)) => Err(vec![Fault::at("as_of", "snapshot_id and as_of exclude each other")]),
     }
+}
+
+/// An RFC 3339 time in the field `at` of a request, cut to whole milliseconds.
+pub(crate) fn parse_time(at: &str, text: &str) -> Result<i64, Vec<Fault>> {
+    let fault = |_| {
+        let message = format!("`{text}` is not an RFC 3339 time such as 2024-01-31T12:00:00Z");
+        vec![Fault::at(at, message)]
+    };
+    text.parse().map(floor_to_ms).map_err(fault)
 }
 
 fn floor_to_ms(time: Timestamp) -> i64 {

@@ -8,11 +8,12 @@ use prunus_pruner::{Explanation, Outcome, Verdict};
 use prunus_statistics::{FileColumn, FileStatistics, PrimitiveType};
 
 use super::filter::ReadFilter;
-use super::{PlanRequest, prepare};
+use super::{PlanRequest, ResolvedSnapshot, prepare};
 use crate::catalog::Catalog;
 use crate::name::TableIdent;
+use crate::plan_cache::{PlanCache, PlanReader};
 use crate::schema::LeafColumn;
-use crate::{Result, blocking, column_ref, files, tables, zone_maps};
+use crate::{Result, blocking, column_ref, files, zone_maps};
 
 /// What is found of one file, and why.
 #[derive(Clone, Debug)]
@@ -44,30 +45,27 @@ impl Catalog {
     /// # Errors
     /// Those of [`Catalog::plan`]; [`Error::NotFound`](crate::Error::NotFound) also if no live file has that path.
     pub async fn explain(&self, ident: TableIdent, path: String, request: PlanRequest) -> Result<Explained> {
-        let store = Arc::clone(&self.store);
-        blocking::run(move || {
-            let filter = request.filter.clone().map(ReadFilter::parse).transpose()?;
-            store.read(|tx| explain(tx, &ident, path, &request, filter.as_ref()))
-        })
-        .await
+        let (store, cache) = (Arc::clone(&self.store), self.plan_cache.clone());
+        blocking::run(move || store.read(|tx| explain(tx, &cache, &ident, path, &request))).await
     }
 }
 
 fn explain(
     tx: &ReadTransaction<'_>,
+    cache: &PlanCache,
     ident: &TableIdent,
     path: String,
     request: &PlanRequest,
-    filter: Option<&ReadFilter>,
 ) -> Result<Explained> {
+    let filter = request.filter.clone().map(ReadFilter::parse).transpose()?;
     let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-    let (snapshot_id, schema_id) = request.snapshot.resolve(tx, &table)?;
-    let schema = tables::load_schema(tx, &table, schema_id)?;
-    let program = prepare::compile(&schema, request, filter)?.program;
+    let ResolvedSnapshot { snapshot_id, schema_id, .. } = request.snapshot.resolve(tx, &table)?;
+    let schema = PlanReader::new(cache, tx, &table).load_schema(schema_id)?;
+    let program = prepare::compile(&schema.columns, request, filter.as_ref())?.program;
     let row = files::live_file(tx, &table, snapshot_id, path)?;
     let statistics = tx.load_file_statistics(row.file_id)?;
     let zones = zone_maps::of_file(row.row_count, &statistics, &program.columns())?;
-    Ok(Explained::new(program.explain(&zones, 0), &statistics, &schema.leaf_columns()))
+    Ok(Explained::new(program.explain(&zones, 0), &statistics, &schema.leaves))
 }
 
 impl Explained {

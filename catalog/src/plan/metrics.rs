@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use prunus_manifest::Totals;
 use prunus_pruner::{Obstacles, PruningProgram};
 
 /// Counts of files are of live files of the snapshot, rows are those of files whose row count is known.
@@ -99,6 +100,16 @@ impl PlanMetrics {
             })
             .collect();
         Self { conjuncts, ..Self::default() }
+    }
+
+    /// All files that were looked at, kept or not.
+    pub(super) fn totals(&self) -> Totals {
+        Totals {
+            files: self.files_considered,
+            rows: self.rows_kept.saturating_add(self.rows_pruned),
+            files_of_unknown_rows: self.files_of_unknown_rows,
+            bytes: self.bytes_kept.saturating_add(self.bytes_pruned),
+        }
     }
 
     pub(super) fn count_pruned(&mut self, sum: Sum) {

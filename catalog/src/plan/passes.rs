@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arrow::array::{Array, Int64Array, UInt64Array};
-use prunus_manifest::{EntryBlock, FileId, ManifestRow, SnapshotId, TableRow, TailEntry, Totals};
+use prunus_manifest::{EntryBlock, FileId, ManifestRow, SnapshotId, TableRow, Totals};
 use prunus_pruner::{Mask, Obstacles, PruningProgram, Selection, Verdict, ZoneMaps};
 
 use super::filter::{ResidualIndex, ResidualTable};
 use super::metrics::{PlanMetrics, Sum};
 use super::prepare::Prepared;
-use super::{Pruning, add_elapsed};
-use crate::Result;
-use crate::plan_cache::{PlanReader, ReadCounts};
+use super::{Pruning, ResolvedSnapshot, add_elapsed};
+use crate::plan_cache::{PlanReader, ReadCounts, Removals};
 use crate::zone_maps::{self, ProgramColumn};
+use crate::{Error, Result};
 
 /// A file that may match.
 #[derive(Clone, Copy, Debug)]
@@ -30,11 +30,12 @@ pub(super) struct Passed {
     pub(super) metrics: PlanMetrics,
 }
 
-/// Runs a program over all live files of a snapshot.
+/// Runs a program over all live files of a snapshot, which must be those that its totals speak of: a row that is lost or
+/// damaged is an error, never a file fewer.
 pub(super) fn run(
     reader: &PlanReader<'_>,
     table: &TableRow,
-    snapshot_id: SnapshotId,
+    snapshot: &ResolvedSnapshot,
     prepared: &Prepared,
 ) -> Result<Passed> {
     let columns = match prepared.pruning {
@@ -43,9 +44,15 @@ pub(super) fn run(
     };
     let metrics = PlanMetrics::new(&prepared.program);
     let found = Passed { survivors: Vec::new(), residuals: ResidualTable::default(), metrics };
+    let snapshot_id = snapshot.snapshot_id;
     let mut passes = Passes { reader, snapshot_id, prepared, columns, found };
     passes.over_manifests(table)?;
     passes.over_tail()?;
+    let (found, expected) = (passes.found.metrics.totals(), snapshot.totals);
+    if found != expected {
+        let table_id = table.table_id;
+        return Err(Error::Store(prunus_manifest::Error::Miscounted { table_id, snapshot_id, expected, found }));
+    }
     let ReadCounts { read, cached } = reader.counts();
     passes.found.metrics.parts_read = read;
     passes.found.metrics.parts_cached = cached;
@@ -76,23 +83,24 @@ impl Passes<'_> {
 
     fn over_manifests(&mut self, table: &TableRow) -> Result<()> {
         let started = Instant::now();
-        let mut manifests = self.reader.list_manifests()?;
-        let reaches = |manifest: &ManifestRow| manifest.first_added_snapshot <= self.snapshot_id;
-        if !manifests.iter().all(reaches) {
-            manifests = Arc::new(manifests.iter().filter(|manifest| reaches(manifest)).cloned().collect());
-        }
+        let manifests = self.reader.list_manifests()?;
         let zones = zone_maps::of_manifests(self.reader, &manifests, &self.columns)?;
         let selection = self.select(&zones);
-        self.found.metrics.manifests_considered = manifests.len() as u64;
-        add_elapsed(&mut self.found.metrics.timings.manifests, started);
-        for (index, manifest) in manifests.iter().enumerate() {
+        let mut kept = Vec::new();
+        for (index, manifest) in manifests.rows.iter().enumerate() {
+            // None of its files is live yet.
+            if manifest.first_added_snapshot > self.snapshot_id {
+                continue;
+            }
+            self.found.metrics.manifests_considered += 1;
             if selection.verdict(index) == Verdict::None {
                 self.prune_manifest(table, manifest, index, &selection)?;
             } else {
-                self.over_manifest(manifest)?;
+                kept.push(manifest);
             }
         }
-        Ok(())
+        add_elapsed(&mut self.found.metrics.timings.manifests, started);
+        kept.into_iter().try_for_each(|manifest| self.over_manifest(manifest))
     }
 
     /// Counts the files of a manifest that was pruned as a whole. Its row tells what is live of it in the newest snapshot;
@@ -104,7 +112,6 @@ impl Passes<'_> {
         index: usize,
         selection: &Selection,
     ) -> Result<()> {
-        let started = Instant::now();
         self.found.metrics.manifests_pruned += 1;
         // The removals that the row counts are those up to the newest snapshot.
         let counted_in_snapshot = manifest.removed.files == 0 || self.snapshot_id == table.current_snapshot;
@@ -122,7 +129,6 @@ impl Passes<'_> {
             }
         }
         self.found.metrics.count_pruned(sum);
-        add_elapsed(&mut self.found.metrics.timings.manifests, started);
         Ok(())
     }
 
@@ -138,32 +144,39 @@ impl Passes<'_> {
 
     fn over_tail(&mut self) -> Result<()> {
         let started = Instant::now();
-        let tail = self.reader.list_tail()?;
-        let zones = zone_maps::of_tail(self.reader, &tail, &self.columns)?;
-        let snapshot_id = self.snapshot_id;
-        let is_live = |entry: &TailEntry| {
-            entry.added_snapshot <= snapshot_id && entry.removed_snapshot.is_none_or(|removed| removed > snapshot_id)
-        };
-        let live = Mask::from_fn(tail.len(), |index| tail.get(index).is_some_and(is_live));
-        self.over_files(&Files::of_tail(&tail, live), &zones);
+        let tail = self.reader.load_tail()?;
+        for chunk in tail.chunks() {
+            let zones = zone_maps::of_tail(self.reader, chunk, &self.columns)?;
+            let live = self.live(&chunk.block, chunk.last_added_snapshot, tail.removals());
+            self.over_files(&Files::of_entries(&chunk.block, live), &zones);
+        }
         add_elapsed(&mut self.found.metrics.timings.files, started);
         Ok(())
     }
 
     /// Which entries of a manifest are live in the snapshot.
     fn live_entries(&self, manifest: &ManifestRow, entries: &EntryBlock) -> Result<Mask> {
-        let added = if manifest.last_added_snapshot <= self.snapshot_id {
+        let removals = match manifest.removed.files {
+            0 => Arc::default(),
+            _ => self.reader.load_removals(manifest)?,
+        };
+        Ok(self.live(entries, manifest.last_added_snapshot, &removals))
+    }
+
+    /// Which entries are live in the snapshot; the last was added in `last_added`.
+    fn live(&self, entries: &EntryBlock, last_added: SnapshotId, removals: &Removals) -> Mask {
+        let added = if last_added <= self.snapshot_id {
             Mask::all(entries.len())
         } else {
             let added = entries.added_snapshots();
             Mask::from_fn(entries.len(), |index| added.value(index) <= self.snapshot_id.0)
         };
-        if manifest.removed.files == 0 {
-            return Ok(added);
+        if removals.is_empty() {
+            return added;
         }
-        let (removals, file_ids) = (self.reader.load_removals(manifest)?, entries.file_ids());
+        let file_ids = entries.file_ids();
         let is_there = |index| removals.get(&file_ids.value(index)).is_none_or(|removed| *removed > self.snapshot_id);
-        Ok(added.and(&Mask::from_fn(entries.len(), is_there)))
+        added.and(&Mask::from_fn(entries.len(), is_there))
     }
 
     fn select(&self, zones: &ZoneMaps) -> Selection {
@@ -206,15 +219,6 @@ impl Files {
             file_ids: entries.file_ids().clone(),
             row_counts: entries.row_counts().clone(),
             sizes_bytes: entries.sizes_bytes().clone(),
-            live,
-        }
-    }
-
-    fn of_tail(tail: &[TailEntry], live: Mask) -> Self {
-        Self {
-            file_ids: tail.iter().map(|entry| Some(entry.file_id.0)).collect(),
-            row_counts: tail.iter().map(|entry| entry.row_count).collect(),
-            sizes_bytes: tail.iter().map(|entry| Some(entry.size_bytes)).collect(),
             live,
         }
     }

@@ -3,7 +3,6 @@
 use prunus_pruner::{BindOptions, BoundPredicate, Column, PruningProgram, ResidualProgram};
 use prunus_statistics::SessionZone;
 
-use crate::schema::{Field, Schema, Type};
 use crate::{Error, Fault, Result};
 
 use super::filter::ReadFilter;
@@ -18,9 +17,8 @@ pub(super) struct Prepared {
     pub(super) pruning: Pruning,
 }
 
-/// Binds and compiles the filter, and checks what else of the request depends on the schema.
-pub(super) fn compile(schema: &Schema, request: &PlanRequest, filter: Option<&ReadFilter>) -> Result<Prepared> {
-    let columns = columns(schema);
+/// Binds the filter to the columns of a schema and compiles it, and checks what else of the request depends on them.
+pub(super) fn compile(columns: &[Column], request: &PlanRequest, filter: Option<&ReadFilter>) -> Result<Prepared> {
     let zone = match &request.time_zone {
         None => SessionZone::Unknown,
         Some(name) => SessionZone::named(name)
@@ -29,7 +27,7 @@ pub(super) fn compile(schema: &Schema, request: &PlanRequest, filter: Option<&Re
     let unknown: Vec<Fault> = request
         .select
         .iter()
-        .filter(|key| !is_column(&columns, key))
+        .filter(|key| !is_column(columns, key))
         .map(|key| Fault::at("select", "unknown column").in_column(key))
         .collect();
     if !unknown.is_empty() {
@@ -38,11 +36,11 @@ pub(super) fn compile(schema: &Schema, request: &PlanRequest, filter: Option<&Re
     let options = BindOptions { nan_order: request.nan_order, zone };
     let bound = match filter {
         None => BoundPredicate::always(),
-        Some(filter) => BoundPredicate::bind(&filter.predicate, &columns, &options).map_err(Error::Filter)?,
+        Some(filter) => BoundPredicate::bind(&filter.predicate, columns, &options).map_err(Error::Filter)?,
     };
     let residuals = match filter {
         Some(filter) if request.pruning == Pruning::On && request.page != PlanPage::MetricsOnly => {
-            Some(ResidualProgram::new(&filter.predicate, &columns, &options).map_err(Error::Filter)?)
+            Some(ResidualProgram::new(&filter.predicate, columns, &options).map_err(Error::Filter)?)
         }
         _ => None,
     };
@@ -51,23 +49,4 @@ pub(super) fn compile(schema: &Schema, request: &PlanRequest, filter: Option<&Re
 
 fn is_column(columns: &[Column], key: &str) -> bool {
     columns.iter().any(|column| crate::column_ref::key(&column.path) == key || column.id.to_string() == key)
-}
-
-/// Every column that a filter may name: leaves with their type, and what holds them without.
-fn columns(schema: &Schema) -> Vec<Column> {
-    fn collect(fields: &[Field], path: &mut Vec<String>, columns: &mut Vec<Column>) {
-        for field in fields {
-            path.push(field.name.clone());
-            let column_type =
-                if let Type::Primitive(column_type) = &field.field_type { Some(*column_type) } else { None };
-            columns.push(Column { id: field.id, path: path.clone(), column_type, items: Vec::new() });
-            if let Type::Struct(fields) = &field.field_type {
-                collect(fields, path, columns);
-            }
-            path.pop();
-        }
-    }
-    let mut all = Vec::new();
-    collect(schema.fields(), &mut Vec::new(), &mut all);
-    all
 }

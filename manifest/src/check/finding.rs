@@ -145,9 +145,6 @@ pub enum Fault {
     #[error("{0}")]
     Unreadable(#[source] Error),
 
-    /// The snapshot that the table is at is not there.
-    #[error("the table's current snapshot is not there")]
-    NoCurrentSnapshot,
     /// A schema that a table or snapshot names is not there.
     #[error("its schema {0} is not there")]
     NoSchema(SchemaId),
@@ -261,7 +258,6 @@ impl Fault {
             | Self::ZoneTooNarrow(_) => Mend::Rebuild,
             Self::NoLeafSet(_) | Self::NoStatistics | Self::EntryTwice | Self::FilesWithoutEntry(_) => Mend::Collect,
             Self::Reference { .. }
-            | Self::NoCurrentSnapshot
             | Self::NoSchema(_)
             | Self::SnapshotOrder { .. }
             | Self::SnapshotTime

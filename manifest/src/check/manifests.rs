@@ -7,13 +7,14 @@ use rusqlite::{Row, params};
 
 use super::sums::{Identity, ManifestRows, Rows, Sums};
 use super::{AllRead, Check, CheckProgress, Difference, Fault, Findings, Place, SumOf, zone};
+use crate::column_detail::Details;
 use crate::column_zones::ColumnZones;
 use crate::entry_block::EntryBlock;
 use crate::error::BlockName;
 use crate::ids::Unsigned;
 use crate::manifest::{ManifestRow, manifest_row};
 use crate::transaction::ReadTransaction;
-use crate::{FileId, ManifestId, Result, SnapshotId, TableId, checked, column_block, column_detail};
+use crate::{FileId, ManifestId, Result, SnapshotId, TableId, checked, column_block};
 
 const LIST_MANIFESTS: &str = "
     SELECT manifest_id, table_id, files, rows, files_of_unknown_rows, bytes, first_added_snapshot, last_added_snapshot,
@@ -235,7 +236,8 @@ fn check_column(
     let name = BlockName::Detail(field_id);
     let detail = tx.query_first(SELECT_DETAIL, params![manifest.manifest_id, field_id.0], |row| {
         let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
-        column_detail::verify(bytes, &zones, column_type).map_err(manifest.damaged(name))
+        let details = Details::decode(bytes, &zones, column_type);
+        details.and_then(|details| details.verify()).map_err(manifest.damaged(name))
     });
     findings.take(place, detail.and_then(|detail| detail.ok_or_else(|| manifest.missing(name))));
 

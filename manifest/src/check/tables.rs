@@ -78,10 +78,6 @@ impl Check<'_> {
         let mut history = History { table, changes, live: Sums::default(), before: None, sums_known: rows.all_read };
         let place = Place::table(table_id);
         self.reader.each_row(place, LIST_SNAPSHOTS, [table_id], |findings, row| history.check(row, findings));
-        let newest = history.before.map_or(SnapshotId::EMPTY, |before| before.snapshot_id);
-        if newest != table.row.current_snapshot {
-            self.reader.findings.add(place, Fault::NoCurrentSnapshot);
-        }
         if *tail_files != table.row.tail_files && rows.all_read == AllRead::Yes {
             let difference = Difference { stored: table.row.tail_files, found: *tail_files };
             self.reader.findings.add(place, Fault::TailFiles(difference));

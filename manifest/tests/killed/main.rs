@@ -31,6 +31,8 @@ const LIFE_MAX_MICROS: u64 = 80_000;
 
 /// Where the process that is to be killed finds its store; the test's own process has no such variable.
 const STORE_OF_CHILD: &str = "PRUNUS_TEST_KILLED_STORE";
+/// How many files a manifest has that it makes.
+const TARGET_OF_CHILD: &str = "PRUNUS_TEST_KILLED_TARGET";
 
 /// Each has a thread of its own, so that commits share transactions.
 const TABLES: [&str; 3] = ["one", "two", "three"];
@@ -39,8 +41,9 @@ const TABLES: [&str; 3] = ["one", "two", "three"];
 const ADDED: usize = 5;
 const REMOVED: usize = 2;
 
-/// So few that nearly every commit makes a tail due, and that no commit ends where a manifest does.
-const TARGET_FILES: u32 = 7;
+/// So few that nearly every commit makes a tail due, and that no commit ends where a manifest does. They differ from one
+/// process to the next, so that some find manifests that are small.
+const TARGET_FILES: [u32; 3] = [7, 16, 4];
 
 const COLUMN: SchemaColumn = SchemaColumn { field_id: FieldId(1), column_type: PrimitiveType::String };
 
@@ -49,40 +52,43 @@ const SIZE_BYTES: u64 = 100;
 #[test]
 fn what_was_acknowledged_outlives_a_kill() {
     if let Some(path) = std::env::var_os(STORE_OF_CHILD) {
-        commit_until_killed(Path::new(&path));
+        let target_files = std::env::var(TARGET_OF_CHILD).unwrap().parse().unwrap();
+        commit_until_killed(&open(Path::new(&path), target_files));
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.db");
     create_tables(&path);
     let mut known = BTreeMap::new();
-    for _ in 0..kills() {
-        let acknowledged = run_and_kill(&path);
+    for target_files in TARGET_FILES.into_iter().cycle().take(kills()) {
+        let acknowledged = run_and_kill(&path, target_files);
         known.extend(acknowledged);
         check_store(&path);
-        let store = open(&path);
+        let store = open(&path, target_files);
         for (index, name) in TABLES.iter().enumerate() {
             // A table that was not heard of this time stands where it stood.
             let acknowledged = known.get(&index).copied().unwrap_or(0);
             known.insert(index, check_table(&store, name, acknowledged));
         }
     }
-    let store = open(&path);
-    store.wait_for_sealing().unwrap();
+    let store = open(&path, TARGET_FILES[0]);
+    store.wait_for_maintenance().unwrap();
     for (index, name) in TABLES.iter().enumerate() {
         check_table(&store, name, known[&index]);
         let table = load_table(&store, name);
+        assert!(table.tail_files < u64::from(TARGET_FILES[0]));
         let manifests = store.read(|tx| tx.list_manifests(table.table_id)).unwrap();
-        assert_eq!(manifests.len() as u64, files_added(known[&index]) / u64::from(TARGET_FILES));
+        let sealed: u64 = manifests.iter().map(|manifest| manifest.totals.files).sum();
+        assert_eq!(sealed + table.tail_files, files_added(known[&index]));
     }
 }
 
-fn open(path: &Path) -> Store {
-    let options = StoreOptions { manifest_target_files: TARGET_FILES, ..StoreOptions::default() };
+fn open(path: &Path, manifest_target_files: u32) -> Store {
+    let options = StoreOptions { manifest_target_files, ..StoreOptions::default() };
     Store::open_with(path, &options).unwrap()
 }
 
 fn create_tables(path: &Path) {
-    let store = open(path);
+    let store = open(path, TARGET_FILES[0]);
     store.write(|tx| tx.create_namespace("sales", &BTreeMap::new(), 1)).unwrap();
     for name in TABLES {
         store.write(move |tx| tx.create_table(&new_table(name))).unwrap();
@@ -108,12 +114,16 @@ fn load_table(store: &Store, name: &str) -> TableRow {
     store.read(|tx| tx.load_table("sales", name)).unwrap()
 }
 
-/// The work of the child: one thread for each table commits and says so, for ever.
-fn commit_until_killed(path: &Path) -> ! {
-    let store = open(path);
+/// The work of the child: one thread for each table commits and says so, for ever, and one groups a table anew.
+fn commit_until_killed(store: &Store) -> ! {
     std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let table_id = load_table(store, TABLES[0]).table_id;
+            loop {
+                store.regroup(table_id).unwrap();
+            }
+        });
         for (index, name) in TABLES.iter().enumerate() {
-            let store = &store;
             scope.spawn(move || {
                 let table = load_table(store, name);
                 for snapshot in table.current_snapshot.0 + 1.. {
@@ -202,10 +212,11 @@ impl Drop for Killed {
 }
 
 /// Lets a process commit for a while and kills it; says which snapshot of each table it was last told of.
-fn run_and_kill(path: &Path) -> BTreeMap<usize, i64> {
+fn run_and_kill(path: &Path, target_files: u32) -> BTreeMap<usize, i64> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "what_was_acknowledged_outlives_a_kill", "--nocapture"])
         .env(STORE_OF_CHILD, path)
+        .env(TARGET_OF_CHILD, target_files.to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -11,7 +11,7 @@ fn store() -> Fixture {
     fixture.append(&["a", "b", "c"]);
     let unknown = NewDataFile { row_count: None, ..file("e") };
     fixture.commit(fixture.change(Operation::Append, vec![file("d"), unknown, file("f")], &[])).unwrap();
-    fixture.store().wait_for_sealing().unwrap();
+    fixture.store().wait_for_maintenance().unwrap();
     fixture.delete(&["b", "c", "e"]);
     fixture.append(&["b", "g"]);
     fixture.delete(&["g"]);

@@ -8,7 +8,7 @@ use crate::fixture::{Fixture, NUMBER, file, new_table};
 fn sealed() -> (Fixture, ManifestRow) {
     let mut fixture = Fixture::with_target(3);
     fixture.append(&["a", "b", "c"]);
-    fixture.store().wait_for_sealing().unwrap();
+    fixture.store().wait_for_maintenance().unwrap();
     let manifest = fixture.store().read(|tx| tx.list_manifests(fixture.table_id())).unwrap().remove(0);
     fixture.close();
     (fixture, manifest)
@@ -143,8 +143,8 @@ fn whoever_waits_for_a_tail_that_cannot_be_sealed_is_told() {
     fixture.append(&["c"]);
     // Every time, whether the tail became due before or after.
     for _ in 0..2 {
-        let answer = fixture.store().wait_for_sealing();
-        let Err(Error::NotSealed { table_id, source }) = answer else { panic!("{answer:?}") };
+        let answer = fixture.store().wait_for_maintenance();
+        let Err(Error::NotMaintained { table_id, source }) = answer else { panic!("{answer:?}") };
         assert_eq!(table_id, fixture.table_id());
         assert!(matches!(*source, Error::DamagedRow { id: 1, .. }), "{source:?}");
     }
@@ -156,11 +156,11 @@ fn the_store_goes_on_with_a_tail_that_cannot_be_sealed_and_seals_it_when_it_can(
     fixture.append(&["a", "b"]);
     let good = exchange_statistics(&fixture, 1, b"damaged");
     fixture.append(&["c"]);
-    assert!(fixture.store().wait_for_sealing().is_err());
+    assert!(fixture.store().wait_for_maintenance().is_err());
     let committed = fixture.append(&["d"]);
     assert_eq!((fixture.live_paths(committed.snapshot_id).len(), committed.tail_files), (4, 4));
     exchange_statistics(&fixture, 1, &good);
-    fixture.store().wait_for_sealing().unwrap();
+    fixture.store().wait_for_maintenance().unwrap();
     let manifests = fixture.store().read(|tx| tx.list_manifests(fixture.table_id())).unwrap();
     assert_eq!(manifests.len(), 1);
 }
@@ -175,11 +175,11 @@ fn a_tail_that_cannot_be_sealed_does_not_keep_others_from_it() {
     let files = vec![file("c"), file("d")];
     let change = NewCommit { table_id: other.table_id, ..fixture.change(Operation::Append, files, &[]) };
     fixture.commit(change).unwrap();
-    assert!(matches!(fixture.store().wait_for_sealing(), Err(Error::NotSealed { .. })));
+    assert!(matches!(fixture.store().wait_for_maintenance(), Err(Error::NotMaintained { .. })));
     assert_eq!(fixture.store().read(|tx| tx.list_manifests(other.table_id)).unwrap().len(), 1);
     // A tail that is gone is not due any more.
     fixture.store().write(|tx| tx.drop_table("sales", "orders")).unwrap();
-    fixture.store().wait_for_sealing().unwrap();
+    fixture.store().wait_for_maintenance().unwrap();
 }
 
 #[test]
@@ -251,6 +251,6 @@ fn a_row_that_is_removed_or_sealed_keeps_its_checksum() {
     fixture.append(&["a", "b"]);
     fixture.delete(&["b"]);
     fixture.reopen_with_target(2);
-    fixture.store().wait_for_sealing().unwrap();
+    fixture.store().wait_for_maintenance().unwrap();
     assert_eq!(fixture.live_paths(SnapshotId(1)), ["a", "b"]);
 }

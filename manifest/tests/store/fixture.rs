@@ -1,11 +1,13 @@
 //! A store in a folder of its own, with one table.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use prunus_manifest::{
-    Committed, DataFileRow, Error, FileLeaf, NewCommit, NewDataFile, NewTable, Operation, SchemaColumn, SchemaId,
-    SnapshotId, Store, StoreOptions, TableId, TableRow,
+    Committed, DataFileRow, Error, Expiry, FileLeaf, Forgotten, NewCommit, NewDataFile, NewRollback, NewTable,
+    Operation, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, Store, StoreOptions, TableId, TableRow, TagChange,
+    TagRow, WriteTransaction,
 };
 use prunus_statistics::{
     Bound, ColumnStatistics, Count, FieldId, FileColumn, FileStatistics, Precision, PrimitiveType, Provenance, Value,
@@ -94,6 +96,87 @@ impl Fixture {
         self.commit(self.change(Operation::Delete, vec![], paths)).unwrap()
     }
 
+    /// Appends and deletes, one after the other, each at a time of its own: the time of snapshot n is 1000 + n.
+    pub(crate) fn commit_timed(&self, add: &[&str], remove: &[&str]) -> Committed {
+        let next = self.load_table().current_snapshot.0 + 1;
+        let change = self.change(Operation::Overwrite, add.iter().map(|path| file(path)).collect(), remove);
+        self.commit(NewCommit { committed_at_ms: 1000 + next, ..change }).unwrap()
+    }
+
+    pub(crate) fn load_table(&self) -> TableRow {
+        self.store().read(|tx| tx.load_table_by_id(self.table_id())).unwrap()
+    }
+
+    pub(crate) fn set_tag(&self, name: &'static str, snapshot_id: i64) -> Result<(TagRow, TagChange), Error> {
+        let table_id = self.table_id();
+        self.store().write(move |tx| tx.set_tag(table_id, name, SnapshotId(snapshot_id), 77))
+    }
+
+    pub(crate) fn roll_back(&self, snapshot_id: i64) -> Result<Committed, Error> {
+        let rollback = NewRollback {
+            table_id: self.table_id(),
+            snapshot_id: SnapshotId(snapshot_id),
+            committed_at_ms: 1001 + self.load_table().current_snapshot.0,
+        };
+        self.store().write(move |tx| tx.roll_back(&rollback))
+    }
+
+    /// Expires all but the newest `keep_last`.
+    pub(crate) fn expiry(&self, keep_last: u32) -> Expiry {
+        let keep_last = NonZeroU32::new(keep_last).unwrap();
+        Expiry { table_id: self.table_id(), older_than_ms: None, keep_last, leased: BTreeSet::new() }
+    }
+
+    /// Expires and forgets, a few at a time, and says what went: snapshots, number of files, paths that are not named any
+    /// more. The dry run before must have said the same.
+    pub(crate) fn expire(&self, expiry: &Expiry) -> Expired {
+        let foreseen = self.foresee(expiry);
+        let mut expired = Expired::default();
+        let mut more = true;
+        while more {
+            let expiry = expiry.clone();
+            let step = self.store().write(move |tx| tx.expire_snapshots(&expiry, 2)).unwrap();
+            expired.snapshots.extend(step.items.iter().map(|snapshot_id| snapshot_id.0));
+            more = step.more;
+        }
+        more = true;
+        while more {
+            let step = self.forget(2);
+            expired.files += step.files;
+            expired.removable.extend(step.removable);
+            more = step.more;
+        }
+        expired.removable.sort();
+        assert_eq!(expired, foreseen);
+        expired
+    }
+
+    pub(crate) fn forget(&self, limit: u32) -> Forgotten {
+        let table_id = self.table_id();
+        let step = move |tx: &WriteTransaction<'_>| tx.forget_files(table_id, &tx.list_gaps(table_id, &[])?, limit);
+        self.store().write(step).unwrap()
+    }
+
+    fn foresee(&self, expiry: &Expiry) -> Expired {
+        let foresee = |tx: &ReadTransaction<'_>| {
+            let snapshots = tx.list_expirable(expiry, u32::MAX)?.items;
+            let gaps = tx.list_gaps(expiry.table_id, &snapshots)?;
+            let files = tx.list_unneeded_files(expiry.table_id, &gaps, u32::MAX)?.items;
+            let snapshots = snapshots.into_iter().map(|snapshot_id| snapshot_id.0).collect();
+            Ok::<_, Error>(Expired {
+                snapshots,
+                removable: tx.list_removable_paths(&files)?,
+                files: files.len() as u64,
+            })
+        };
+        self.store().read(foresee).unwrap()
+    }
+
+    pub(crate) fn retained(&self) -> Vec<i64> {
+        let rows = self.store().read(|tx| tx.list_snapshots(self.table_id(), None, u32::MAX)).unwrap();
+        rows.into_iter().rev().map(|row| row.snapshot_id.0).collect()
+    }
+
     pub(crate) fn live_files(&self, snapshot_id: SnapshotId) -> Vec<DataFileRow> {
         self.store().read(|tx| tx.list_live_files(self.table_id(), snapshot_id, None, u32::MAX)).unwrap()
     }
@@ -101,6 +184,14 @@ impl Fixture {
     pub(crate) fn live_paths(&self, snapshot_id: SnapshotId) -> Vec<String> {
         self.live_files(snapshot_id).into_iter().map(|file| file.path).collect()
     }
+}
+
+/// What an expiry did.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Expired {
+    pub(crate) snapshots: Vec<i64>,
+    pub(crate) files: u64,
+    pub(crate) removable: Vec<String>,
 }
 
 pub(crate) fn new_table(name: &str) -> NewTable {

@@ -10,11 +10,16 @@ mod fixture;
 
 mod backup;
 mod check;
+mod changes;
 mod commits;
 mod damage;
+mod expire;
 mod listings;
 mod model;
 mod opening;
 mod queries;
+mod regrouping;
+mod rollback;
 mod sealing;
 mod tables;
+mod tags;

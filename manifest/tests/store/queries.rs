@@ -53,7 +53,7 @@ fn lopsided() -> Fixture {
     fixture.delete(&names[..1800].iter().map(String::as_str).collect::<Vec<_>>());
     let change = fixture.change(Operation::Append, vec![file("a")], &[]);
     fixture.commit(NewCommit { table_id: other.table_id, ..change }).unwrap();
-    fixture.store().wait_for_sealing().unwrap();
+    fixture.store().wait_for_maintenance().unwrap();
     fixture.close();
     fixture
 }

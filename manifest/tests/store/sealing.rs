@@ -8,12 +8,12 @@ use prunus_statistics::{FieldId, FileStatistics, PrimitiveType, ZoneMap};
 use crate::fixture::{Fixture, NAME, NUMBER, file};
 
 fn manifests(fixture: &Fixture) -> Vec<ManifestRow> {
-    fixture.store().wait_for_sealing().unwrap();
+    fixture.store().wait_for_maintenance().unwrap();
     fixture.store().read(|tx| tx.list_manifests(fixture.table_id())).unwrap()
 }
 
 fn tail_len(fixture: &Fixture) -> usize {
-    fixture.store().wait_for_sealing().unwrap();
+    fixture.store().wait_for_maintenance().unwrap();
     fixture.store().read(|tx| tx.list_tail(fixture.table_id())).unwrap().len()
 }
 

@@ -110,7 +110,7 @@ fn a_schema_is_read_as_it_was_given() {
 fn a_dropped_table_leaves_no_row() {
     let mut fixture = Fixture::with_target(2);
     fixture.append(&["a", "b", "c"]);
-    fixture.store().wait_for_sealing().unwrap();
+    fixture.store().wait_for_maintenance().unwrap();
     fixture.store().write(|tx| tx.drop_table("sales", "orders")).unwrap();
     fixture.close();
     let connection = rusqlite::Connection::open(fixture.path()).unwrap();

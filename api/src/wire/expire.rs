@@ -1,0 +1,77 @@
+//! Expiry of snapshots.
+
+use prunus_catalog::{ExpireRequest, ExpireRun, Expired, Fault};
+use serde::{Deserialize, Serialize};
+
+use super::time::parse_time;
+
+/// What is to be expired: what both limits let go. One of them must be given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpireJson {
+    /// Keeps what was committed at or after this time, RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub older_than: Option<String>,
+    /// Keeps so many of the newest snapshots; 1 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_last: Option<u32>,
+    /// Whether it is only said what would be done.
+    #[serde(default = "dry")]
+    pub dry_run: bool,
+}
+
+/// Nothing goes unless it is said outright.
+fn dry() -> bool {
+    true
+}
+
+impl ExpireJson {
+    /// The expiry as the catalog is asked for it.
+    pub(crate) fn parse(&self) -> Result<ExpireRequest, Vec<Fault>> {
+        Ok(ExpireRequest {
+            older_than_ms: self.older_than.as_deref().map(|text| parse_time("older_than", text)).transpose()?,
+            keep_last: self.keep_last,
+            run: if self.dry_run { ExpireRun::Dry } else { ExpireRun::Real },
+        })
+    }
+}
+
+/// What was expired, or would be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExpiredJson {
+    /// Whether nothing was done.
+    pub dry_run: bool,
+    /// The snapshots that are gone, oldest first.
+    pub snapshots: Vec<i64>,
+    /// How many files are forgotten: no snapshot names them any more.
+    pub forgotten_files: u64,
+    /// The paths that no file of any table has any more. The objects are still there.
+    pub removable: Vec<String>,
+    /// Whether there is more, for another call.
+    pub more: bool,
+}
+
+impl ExpiredJson {
+    pub(crate) fn new(expired: Expired, dry_run: bool) -> Self {
+        Self {
+            dry_run,
+            snapshots: expired.snapshots.into_iter().map(|snapshot_id| snapshot_id.0).collect(),
+            forgotten_files: expired.forgotten_files,
+            removable: expired.removable,
+            more: expired.more,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expiry_is_dry_unless_it_is_said_otherwise() {
+        let run = |json| serde_json::from_value::<ExpireJson>(json).unwrap().parse().unwrap().run;
+        assert_eq!(run(serde_json::json!({})), ExpireRun::Dry);
+        assert_eq!(run(serde_json::json!({"dry_run": true})), ExpireRun::Dry);
+        assert_eq!(run(serde_json::json!({"dry_run": false})), ExpireRun::Real);
+    }
+}

@@ -1,0 +1,229 @@
+//! The layout of a table: which of its entries stand in which manifest. Changing it changes no snapshot.
+//!
+//! A step reads entries, builds manifests of them, and puts these in place of what the entries stood in before, in one job
+//! of the writer, which refuses if that has changed meanwhile.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use prunus_statistics::{FieldId, ZoneMap};
+use rusqlite::Connection;
+
+use crate::builder::{self, BuiltManifest, Entry};
+use crate::ids::Unsigned;
+use crate::install::{self, InstallError, Source};
+use crate::manifest::ManifestRow;
+use crate::readers::Readers;
+use crate::regroup::{self, Limits, Settled, Survey};
+use crate::schema::SchemaColumn;
+use crate::table::TableRow;
+use crate::transaction::ReadTransaction;
+use crate::writer::Writer;
+use crate::{Error, Result, TableId};
+
+/// How many manifests are made of a tail in one step at most. Entries are put in order across all of them, so more make
+/// narrower zones, and take more memory.
+const MAX_MANIFESTS_PER_SEAL: u64 = 4;
+
+/// How often a step is begun anew because what it was built from has changed.
+const MAX_ATTEMPTS: usize = 5;
+
+/// How many steps one request takes at most for each manifest that there is.
+const MAX_STEPS_PER_MANIFEST: u64 = 8;
+
+const LIST_FULL_TAILS: &str = "
+    SELECT table_id
+    FROM lake_table
+    WHERE tail_files >= ?1";
+
+/// The tables whose tails were due when the store was closed, or killed.
+pub(crate) fn full_tails(connection: &Connection, target_files: u64) -> Result<BTreeSet<TableId>> {
+    let mut statement = connection.prepare(LIST_FULL_TAILS)?;
+    let tables = statement.query_map([Unsigned(target_files)], |row| row.get(0))?;
+    Ok(tables.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Whether there was anything to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// So many entries were put into other manifests; none where it was found that this would be no better.
+    Done(u64),
+    NothingToDo,
+}
+
+/// How well a table is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableLayout {
+    /// How many manifests it has.
+    pub manifests: u64,
+    /// How many entries are in none yet.
+    pub tail_files: u64,
+    /// How many manifests at most share a value of the first column of `cluster_by`; `None` if there is none.
+    pub overlap: Option<u64>,
+}
+
+/// What grouping a table anew did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Regrouped {
+    /// How the table was laid out before.
+    pub before: TableLayout,
+    /// How it is laid out now.
+    pub after: TableLayout,
+    /// How many entries were put into other manifests; one counts each time.
+    pub entries_moved: u64,
+}
+
+/// What changes layouts.
+pub(crate) struct Layout {
+    readers: Arc<Readers>,
+    writer: Arc<Writer>,
+    target_files: u64,
+    /// Held through each step: two at a time would only take manifests from under each other.
+    one_at_a_time: Mutex<()>,
+}
+
+/// Entries with all that manifests are built with.
+struct Gathered {
+    table: TableRow,
+    columns: Vec<SchemaColumn>,
+    entries: Vec<Entry>,
+    source: Source,
+}
+
+impl Layout {
+    pub(crate) fn new(readers: Arc<Readers>, writer: Arc<Writer>, target_files: u64) -> Self {
+        Self { readers, writer, target_files, one_at_a_time: Mutex::new(()) }
+    }
+
+    /// Makes manifests of the oldest entries of a tail, whole ones only.
+    pub(crate) fn seal(&self, table_id: TableId) -> Result<Step> {
+        self.attempt(|| {
+            let Some(gathered) = self.read(table_id, |tx, table| self.gather_tail(tx, table))? else {
+                return Ok(Step::NothingToDo);
+            };
+            // One job each, so that no commit waits for more than one manifest.
+            for built in self.build(&gathered)? {
+                self.install(&gathered, vec![built])?;
+            }
+            Ok(Step::Done(gathered.entries.len() as u64))
+        })
+    }
+
+    /// Groups some manifests anew: small ones into fewer, overlapping ones by the order of the table.
+    pub(crate) fn regroup(&self, table_id: TableId, limits: Limits, settled: &mut Settled) -> Result<Step> {
+        self.attempt(|| {
+            let found = self.read(table_id, |tx, table| {
+                let Some(group) = regroup::next_group(tx, &table, self.target_files, limits, settled)? else {
+                    return Ok(None);
+                };
+                Ok(Some((gather_manifests(tx, table, &group.manifests)?, group)))
+            })?;
+            let Some((gathered, group)) = found else { return Ok(Step::NothingToDo) };
+            let built = self.build(&gathered)?;
+            if !group.is_better(&zones_of(&built, group.ordered_by)) {
+                settled.extend(&group);
+                return Ok(Step::Done(0));
+            }
+            self.install(&gathered, built)?;
+            Ok(Step::Done(gathered.entries.len() as u64))
+        })
+    }
+
+    /// Groups manifests anew until nothing is left to do.
+    pub(crate) fn regroup_all(&self, table_id: TableId) -> Result<Regrouped> {
+        let before = self.load(table_id, None)?;
+        let mut settled = Settled::default();
+        let mut entries_moved = 0;
+        // Each step but one that settles manifests makes fewer of them, or fewer that overlap; the limit is for a table that
+        // changes faster than this.
+        for _ in 0..MAX_STEPS_PER_MANIFEST.saturating_mul(before.manifests.saturating_add(1)) {
+            match self.regroup(table_id, Limits::REQUESTED, &mut settled)? {
+                Step::Done(entries) => entries_moved += entries,
+                Step::NothingToDo => break,
+            }
+        }
+        Ok(Regrouped { before, after: self.load(table_id, None)?, entries_moved })
+    }
+
+    /// How a table is laid out, in the order of its own columns or of others.
+    pub(crate) fn load(&self, table_id: TableId, cluster_by: Option<&[FieldId]>) -> Result<TableLayout> {
+        self.readers.read(|tx| {
+            let table = tx.load_table_by_id(table_id)?;
+            let order = cluster_by.unwrap_or(&table.cluster_by).first();
+            let survey = Survey::take(tx, table_id, order.copied(), self.target_files)?;
+            let overlap = survey.overlap().map(|overlap| overlap as u64);
+            Ok(TableLayout { manifests: survey.manifests() as u64, tail_files: table.tail_files, overlap })
+        })
+    }
+
+    fn attempt(&self, mut step: impl FnMut() -> Result<Step, InstallError>) -> Result<Step> {
+        let _guard = self.one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
+        for _ in 0..MAX_ATTEMPTS {
+            match step() {
+                Ok(step) => return Ok(step),
+                Err(InstallError::Moved) => {}
+                Err(InstallError::Store(error)) => return Err(error),
+            }
+        }
+        // Whatever changes the table so often is at work; the next reason to look at it comes soon.
+        Ok(Step::NothingToDo)
+    }
+
+    /// Reads of a table; `None` if it is gone, too.
+    fn read<T>(
+        &self,
+        table_id: TableId,
+        job: impl FnOnce(&ReadTransaction<'_>, TableRow) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        self.readers.read(|tx| match tx.load_table_by_id(table_id) {
+            Err(Error::TableGone(_)) => Ok(None),
+            table => job(tx, table?),
+        })
+    }
+
+    fn gather_tail(&self, tx: &ReadTransaction<'_>, table: TableRow) -> Result<Option<Gathered>> {
+        let files = (table.tail_files / self.target_files).min(MAX_MANIFESTS_PER_SEAL) * self.target_files;
+        if files == 0 {
+            return Ok(None);
+        }
+        let tail = tx.list_oldest_of_tail(table.table_id, files)?;
+        let columns = tx.list_columns(table.table_id)?;
+        let entries = tail.into_iter().map(Entry::from).collect();
+        Ok(Some(Gathered { table, columns, entries, source: Source::Tail }))
+    }
+
+    fn build(&self, gathered: &Gathered) -> Result<Vec<BuiltManifest>> {
+        let Gathered { table, columns, entries, .. } = gathered;
+        let order = builder::order(entries, columns, &table.cluster_by);
+        let build = |group: &[&Entry]| {
+            let built = builder::build(group, columns).map_err(Error::encode)?;
+            built.ok_or(Error::TotalsOverflow(table.table_id))
+        };
+        builder::cut(&order, self.target_files).map(build).collect()
+    }
+
+    fn install(&self, gathered: &Gathered, built: Vec<BuiltManifest>) -> Result<(), InstallError> {
+        let (table_id, generation) = (gathered.table.table_id, gathered.table.statistics_generation);
+        let source = gathered.source.clone();
+        self.writer.write(move |tx| install::install(tx, table_id, generation, &source, &built))
+    }
+}
+
+fn gather_manifests(tx: &ReadTransaction<'_>, table: TableRow, manifests: &[ManifestRow]) -> Result<Gathered> {
+    let columns = tx.list_columns(table.table_id)?;
+    let mut entries = Vec::new();
+    for manifest in manifests {
+        let forgotten = tx.list_forgotten(manifest.manifest_id)?;
+        let (block, statistics) = tx.sealed_entries(manifest)?;
+        let all = block.identities().zip(statistics).map(|(identity, statistics)| Entry { identity, statistics });
+        entries.extend(all.filter(|entry| !forgotten.contains_key(&entry.identity.file_id)));
+    }
+    let source = Source::Manifests(manifests.iter().map(|manifest| manifest.manifest_id).collect());
+    Ok(Gathered { table, columns, entries, source })
+}
+
+fn zones_of<'b>(built: &'b [BuiltManifest], field_id: Option<FieldId>) -> Vec<Option<&'b ZoneMap>> {
+    let column_of =
+        |built: &'b BuiltManifest| built.columns.iter().find(|column| Some(column.column.field_id) == field_id);
+    built.iter().map(|built| column_of(built).map(|column| &column.zone)).collect()
+}
