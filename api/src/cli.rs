@@ -1,7 +1,9 @@
 //! The command line: arguments become plain structs, and each subcommand is one call.
 //!
-//! All subcommands but `serve` and `demo` are clients of the public HTTP API.
+//! All subcommands but `serve`, `demo`, `check`, `backup` and `restore` are clients of the public HTTP API.
 
+mod backup;
+mod check;
 mod connection;
 mod demo;
 mod error;
@@ -9,6 +11,7 @@ mod format;
 mod import;
 mod output;
 mod plan;
+mod restore;
 mod serve;
 mod snapshots;
 mod table;
@@ -24,7 +27,8 @@ Exit codes:
   1  refused: by the server (a 4xx answer), or the command itself failed
   2  usage: the arguments, or a local file that they name, cannot be used
   3  no answer: the server cannot be reached or failed (a 5xx answer); trying again may help
-  4  an import is done, but some files were refused, or have changed since they were registered";
+  4  an import is done, but some files were refused, or have changed since they were registered
+  5  a check is done, and something is wrong with the catalog";
 
 /// A lakehouse catalog: which Parquet files can hold a row that a filter matches.
 #[derive(Debug, Parser)]
@@ -41,6 +45,9 @@ enum Command {
     Import(import::ImportArgs),
     Plan(plan::PlanArgs),
     Snapshots(snapshots::SnapshotsArgs),
+    Check(check::CheckArgs),
+    Backup(backup::BackupArgs),
+    Restore(restore::RestoreArgs),
     Demo(demo::DemoArgs),
 }
 
@@ -57,6 +64,9 @@ pub fn run(cli: Cli) -> Result<Exit, CliError> {
             Command::Import(args) => import::run(args).await,
             Command::Plan(args) => plan::run(args).await,
             Command::Snapshots(args) => snapshots::run(args).await,
+            Command::Check(args) => check::run(args).await,
+            Command::Backup(args) => backup::run(args).await,
+            Command::Restore(args) => restore::run(args).await,
             Command::Demo(args) => demo::run(args).await,
         }
     });
@@ -95,6 +105,10 @@ mod tests {
             "prunus plan a.b --as-of 2026-01-01T00:00:00Z --limit 5",
             "prunus plan a.b --quiet",
             "prunus snapshots a.b",
+            "prunus serve --data-dir /data --power-loss-may-lose-commits",
+            "prunus check --data-dir /data --json",
+            "prunus backup --data-dir /data --to /b.db",
+            "prunus restore --data-dir /data --from /b.db --replace",
             "prunus demo",
             "prunus demo --scale 0.01",
         ] {
@@ -123,6 +137,9 @@ mod tests {
             "prunus plan a.b --snapshot x",
             "prunus plan a.b --nan-order least",
             "prunus plan a.b --quiet --json",
+            "prunus check",
+            "prunus backup --data-dir /data",
+            "prunus restore --data-dir /data",
             "prunus demo --scale 0",
             "prunus demo --scale 1000",
         ] {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prunus_manifest::{Store, StoreOptions};
+use prunus_manifest::{PowerLoss, Store, StoreOptions};
 
 use crate::clock::{Clock, SystemClock};
 use crate::commit::Heads;
@@ -13,7 +13,7 @@ use crate::storage::Storage;
 use crate::{Result, blocking};
 
 /// The name of the database in a data folder.
-const DATABASE_FILE: &str = "prunus.db";
+pub(crate) const DATABASE_FILE: &str = "prunus.db";
 
 /// The use cases of Prunus are its methods, a file each. It is cheap to clone; all clones are one catalog.
 #[derive(Clone)]
@@ -33,6 +33,8 @@ pub struct CatalogOptions {
     pub manifest_target_files: u32,
     /// How many bytes of what plans have read are kept in memory.
     pub plan_cache_bytes: u64,
+    /// What a loss of power may take along.
+    pub power_loss: PowerLoss,
     /// Where the time and new identities come from.
     pub clock: Arc<dyn Clock>,
 }
@@ -42,6 +44,7 @@ impl Default for CatalogOptions {
         Self {
             manifest_target_files: StoreOptions::default().manifest_target_files,
             plan_cache_bytes: DEFAULT_PLAN_CACHE_BYTES,
+            power_loss: PowerLoss::default(),
             clock: Arc::new(SystemClock),
         }
     }
@@ -55,8 +58,11 @@ impl Catalog {
     /// [`crate::Error::Store`] if another process has it open, or if what is there is damaged, foreign or newer.
     pub async fn open(data_folder: &Path, options: CatalogOptions) -> Result<Self> {
         let path: PathBuf = data_folder.join(DATABASE_FILE);
-        let store_options =
-            StoreOptions { manifest_target_files: options.manifest_target_files, ..StoreOptions::default() };
+        let store_options = StoreOptions {
+            manifest_target_files: options.manifest_target_files,
+            power_loss: options.power_loss,
+            ..StoreOptions::default()
+        };
         let store = blocking::run(move || Ok(Store::open_with(&path, &store_options)?)).await?;
         Ok(Self {
             store: Arc::new(store),

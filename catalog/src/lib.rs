@@ -39,6 +39,7 @@ mod tags;
 mod expire;
 mod orphans;
 mod regroup;
+mod operations;
 
 pub use catalog::{Catalog, CatalogOptions};
 pub use changes::{Changes, ChangesRequest};
@@ -56,6 +57,7 @@ pub use location::{Location, LocationError, MAX_LOCATION_BYTES};
 pub use name::{MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, NameError, NamespaceName, TableIdent, TableName, TagName};
 pub use namespaces::Namespace;
 pub use once::{Done, Once, Render};
+pub use operations::{backup, check, restore};
 pub use orphans::{MIN_ORPHAN_AGE_MS, OrphanPage, OrphansRequest};
 pub use page::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageSize};
 pub use plan::{
@@ -64,8 +66,9 @@ pub use plan::{
 };
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
-    Conflict, ConflictReason, DataFileRow, FileId, ManifestId, Operation, RequestKey, SchemaId, SnapshotId,
-    StoredReply, TableLayout, TagChange, Totals,
+    CheckProgress, CheckReport, Conflict, ConflictReason, DataFileRow, Existing, Fault as CheckFault, FileId, Finding,
+    ManifestId, Mend, Operation, Place, PowerLoss, RequestKey, SchemaId, SnapshotId, StoredReply, TableId, TableLayout,
+    TagChange, Totals,
 };
 pub use prunus_pruner::{FilterError, NanOrder, Obstacles, Outcome, Verdict};
 pub use regroup::{RegroupRequest, Regrouped};

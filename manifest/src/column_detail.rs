@@ -103,6 +103,11 @@ impl<'z> Details<'z> {
         }
         rebuild(codes, self.zones, index, self.column_type)
     }
+
+    /// Whether every file's entry reads.
+    pub(crate) fn verify(&self) -> Result<(), FormatError> {
+        (0..self.zones.len()).try_for_each(|index| self.get(index).map(drop))
+    }
 }
 
 fn codes_of(statistics: &ColumnStatistics) -> Codes {
@@ -147,7 +152,7 @@ fn rebuild_count(code: u8, counts: &arrow::array::UInt64Array, index: usize) -> 
 }
 
 /// The bound at `index`, which lies within the array; `None` if it is unknown.
-fn value_at(bounds: &ArrayRef, index: usize, column_type: PrimitiveType) -> Option<Value> {
+pub(crate) fn value_at(bounds: &ArrayRef, index: usize, column_type: PrimitiveType) -> Option<Value> {
     if bounds.is_null(index) {
         return None;
     }

@@ -6,7 +6,7 @@ use prunus_statistics::FileStatistics;
 use rusqlite::{Row, params};
 
 use crate::conflict::{self, KnownFile};
-use crate::data_file::{self, Partition};
+use crate::data_file::{self, FixedPart, Partition};
 use crate::ids::Unsigned;
 use crate::leaf_set::FileLeaf;
 use crate::snapshot::{Operation, SnapshotRow};
@@ -99,8 +99,8 @@ const UPDATE_HEAD: &str = "
 
 const INSERT_FILE: &str = "
     INSERT INTO data_file (table_id, path, path_hash, size_bytes, row_count, etag, last_modified_ms, leaf_set_id,
-        partition, added_snapshot)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+        partition, added_snapshot, checksum)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 
 const INSERT_STATISTICS: &str = "
     INSERT INTO tail_statistics (file_id, statistics)
@@ -185,6 +185,18 @@ impl WriteTransaction<'_> {
 
     fn insert_files(&self, commit: &NewCommit, snapshot_id: SnapshotId) -> Result<()> {
         for file in &commit.add {
+            let leaf_set_id = self.ensure_leaf_set(commit.table_id, &file.leaves)?;
+            let partition = data_file::encode_partition(&file.partition)?;
+            let fixed = FixedPart {
+                path: &file.path,
+                size_bytes: file.size_bytes,
+                row_count: file.row_count,
+                etag: file.etag.as_deref(),
+                last_modified_ms: file.last_modified_ms,
+                leaf_set_id,
+                partition: &partition,
+                added_snapshot: snapshot_id,
+            };
             let values = params![
                 commit.table_id,
                 file.path,
@@ -193,9 +205,10 @@ impl WriteTransaction<'_> {
                 file.row_count.map(Unsigned),
                 file.etag,
                 file.last_modified_ms,
-                self.ensure_leaf_set(commit.table_id, &file.leaves)?,
-                data_file::encode_partition(&file.partition)?,
+                leaf_set_id,
+                partition,
                 snapshot_id,
+                fixed.checksum(),
             ];
             let file_id = self.insert(INSERT_FILE, values)?;
             self.execute(INSERT_STATISTICS, params![file_id, tail::encode_statistics(&file.statistics)?])?;
@@ -337,7 +350,8 @@ mod tests {
     #[test]
     fn an_append_of_one_file_is_six_statements() {
         let folder = tempfile::tempdir().unwrap();
-        let mut connection = database::open_writer(&folder.path().join("store.db")).unwrap();
+        let mut connection =
+            database::open_writer(&folder.path().join("store.db"), crate::PowerLoss::LosesNothing).unwrap();
         let statements = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&statements);
         let note = move |event: TraceEvent<'_>| {

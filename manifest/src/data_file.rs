@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use prunus_statistics::{FieldId, Value};
 use rusqlite::{Row, params};
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
+use crate::error::FormatError;
 use crate::ids::Unsigned;
 use crate::leaf_set::{FileLeaf, LeafSetReader};
 use crate::transaction::ReadTransaction;
@@ -44,20 +45,20 @@ pub struct DataFileRow {
 
 const SELECT_FILE: &str = "
     SELECT file_id, path, size_bytes, row_count, etag, last_modified_ms, leaf_set_id, partition, added_snapshot,
-        removed_snapshot, manifest_id
+        removed_snapshot, manifest_id, checksum
     FROM data_file
     WHERE file_id = ?1";
 
 const SELECT_LIVE_BY_PATH: &str = "
     SELECT file_id, path, size_bytes, row_count, etag, last_modified_ms, leaf_set_id, partition, added_snapshot,
-        removed_snapshot, manifest_id
+        removed_snapshot, manifest_id, checksum
     FROM data_file INDEXED BY data_file_by_path
     WHERE table_id = ?1 AND path_hash = ?2 AND path = ?3 AND added_snapshot <= ?4
         AND (removed_snapshot IS NULL OR removed_snapshot > ?4)";
 
 const LIST_LIVE: &str = "
     SELECT file_id, path, size_bytes, row_count, etag, last_modified_ms, leaf_set_id, partition, added_snapshot,
-        removed_snapshot, manifest_id
+        removed_snapshot, manifest_id, checksum
     FROM data_file INDEXED BY data_file_by_table
     WHERE table_id = ?1 AND file_id > ?2 AND added_snapshot <= ?3
         AND (removed_snapshot IS NULL OR removed_snapshot > ?3)
@@ -108,20 +109,80 @@ impl ReadTransaction<'_> {
 
     fn data_file_row(&self, row: &Row<'_>, leaf_sets: &mut LeafSetReader) -> Result<DataFileRow> {
         let file_id: FileId = row.get(0)?;
-        let partition = row.get_ref(7)?.as_blob().map_err(rusqlite::Error::from)?;
+        let fixed = FixedPart::of_row(row, file_id)?;
         Ok(DataFileRow {
             file_id,
-            path: row.get(1)?,
-            size_bytes: row.get::<_, Unsigned>(2)?.0,
-            row_count: row.get::<_, Option<Unsigned>>(3)?.map(|rows| rows.0),
-            etag: row.get(4)?,
-            last_modified_ms: row.get(5)?,
-            leaves: leaf_sets.load(self, row.get(6)?)?,
-            partition: decode_partition(partition, file_id)?,
-            added_snapshot: row.get(8)?,
+            path: fixed.path.to_owned(),
+            size_bytes: fixed.size_bytes,
+            row_count: fixed.row_count,
+            etag: fixed.etag.map(ToOwned::to_owned),
+            last_modified_ms: fixed.last_modified_ms,
+            leaves: leaf_sets.load(self, fixed.leaf_set_id)?,
+            partition: decode_partition(fixed.partition, file_id)?,
+            added_snapshot: fixed.added_snapshot,
             removed_snapshot: row.get(9)?,
             manifest_id: row.get(10)?,
         })
+    }
+}
+
+fn damaged<E: Into<FormatError>>(file_id: FileId) -> impl FnOnce(E) -> Error {
+    Error::damaged_row("identity of a data file", file_id.0)
+}
+
+/// What never changes in the row of a data file.
+pub(crate) struct FixedPart<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) size_bytes: u64,
+    pub(crate) row_count: Option<u64>,
+    pub(crate) etag: Option<&'a str>,
+    pub(crate) last_modified_ms: Option<i64>,
+    pub(crate) leaf_set_id: i64,
+    /// As it is stored.
+    pub(crate) partition: &'a [u8],
+    pub(crate) added_snapshot: SnapshotId,
+}
+
+impl<'a> FixedPart<'a> {
+    /// Of a row whose columns begin with those of the listings here, if it is what was written.
+    pub(crate) fn of_row(row: &'a Row<'_>, file_id: FileId) -> Result<Self> {
+        let fixed = Self::read(row).map_err(damaged(file_id))?;
+        match row.get(11)? {
+            Some(stored) if fixed.checksum() != stored => Err(damaged(file_id)(FormatError::Checksum)),
+            Some::<i64>(_) | None => Ok(fixed),
+        }
+    }
+
+    fn read(row: &'a Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            path: row.get_ref(1)?.as_str()?,
+            size_bytes: row.get::<_, Unsigned>(2)?.0,
+            row_count: row.get::<_, Option<Unsigned>>(3)?.map(|rows| rows.0),
+            etag: row.get_ref(4)?.as_str_or_null()?,
+            last_modified_ms: row.get(5)?,
+            leaf_set_id: row.get(6)?,
+            partition: row.get_ref(7)?.as_blob()?,
+            added_snapshot: row.get(8)?,
+        })
+    }
+
+    /// What stands beside them in the row. Each part seeds the hash of the next, so that nothing is put together first.
+    pub(crate) fn checksum(&self) -> i64 {
+        let known = [self.row_count.is_some(), self.etag.is_some(), self.last_modified_ms.is_some()];
+        let [rows_known, etag_known, time_known] = known.map(u64::from);
+        let numbers = [
+            rows_known | etag_known << 1 | time_known << 2,
+            self.size_bytes,
+            self.row_count.unwrap_or(0),
+            self.last_modified_ms.unwrap_or(0).cast_unsigned(),
+            self.leaf_set_id.cast_unsigned(),
+            self.added_snapshot.0.cast_unsigned(),
+        ];
+        let mut hash = xxh3_64(numbers.map(u64::to_le_bytes).as_flattened());
+        for bytes in [self.path.as_bytes(), self.etag.unwrap_or_default().as_bytes(), self.partition] {
+            hash = xxh3_64_with_seed(bytes, hash);
+        }
+        hash.cast_signed()
     }
 }
 
@@ -134,6 +195,6 @@ pub(crate) fn encode_partition(partition: &Partition) -> Result<Vec<u8>> {
     checked::pack(partition).map_err(Error::encode)
 }
 
-fn decode_partition(bytes: &[u8], file_id: FileId) -> Result<Partition> {
+pub(crate) fn decode_partition(bytes: &[u8], file_id: FileId) -> Result<Partition> {
     checked::unpack(bytes).map_err(Error::damaged_row("partition of a data file", file_id.0))
 }

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::Connection;
 use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
 
-use crate::migrate;
-use crate::{Error, Result};
+use crate::migrate::{self, Found};
+use crate::{Error, PowerLoss, Result};
 
 /// How long a connection waits for a lock. Only a program from outside, a backup or a shell, can hold one against us.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -19,7 +19,7 @@ const MAX_PREPARED_STATEMENTS: usize = 128;
 const PAGE_CACHE_KIB: i64 = -16_384;
 
 /// Opens the connection that writes: makes the file if there is none, and brings it to the newest version.
-pub(crate) fn open_writer(path: &Path) -> Result<Connection> {
+pub(crate) fn open_writer(path: &Path, power_loss: PowerLoss) -> Result<Connection> {
     let mut connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     let found = migrate::identify(&connection, path)?;
@@ -29,11 +29,33 @@ pub(crate) fn open_writer(path: &Path) -> Result<Connection> {
     if !mode.eq_ignore_ascii_case("wal") {
         return Err(Error::NoWriteAheadLog { path: path.to_owned(), mode });
     }
-    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "synchronous", synchronous(power_loss))?;
     connection.pragma_update(None, "foreign_keys", true)?;
     configure(&connection)?;
     migrate::migrate(&mut connection, found)?;
     Ok(connection)
+}
+
+/// With `NORMAL` the log reaches the disk when it is folded into the database, and the order in which it does keeps the
+/// database whole.
+const fn synchronous(power_loss: PowerLoss) -> &'static str {
+    match power_loss {
+        PowerLoss::LosesNothing => "FULL",
+        PowerLoss::MayLoseLastCommits => "NORMAL",
+    }
+}
+
+/// Opens a store that is there, of this or an older version, and changes nothing by that. Says how many migrations it has.
+pub(crate) fn open_existing(path: &Path, access: OpenFlags) -> Result<(Connection, usize)> {
+    let no_store = || Err(Error::NoStore { path: path.to_owned() });
+    if !path.exists() {
+        return no_store();
+    }
+    let connection = Connection::open_with_flags(path, access)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let Found::Store(applied) = migrate::identify(&connection, path)? else { return no_store() };
+    configure(&connection)?;
+    Ok((connection, applied))
 }
 
 /// Sets what every connection has in common.
@@ -52,7 +74,7 @@ mod tests {
     #[test]
     fn a_join_is_prepared_once() {
         let folder = tempfile::tempdir().unwrap();
-        let connection = open_writer(&folder.path().join("store.db")).unwrap();
+        let connection = open_writer(&folder.path().join("store.db"), PowerLoss::LosesNothing).unwrap();
         let join = "SELECT t.uuid FROM lake_table t JOIN namespace n USING (namespace_id) WHERE n.name = ?1";
         for name in ["a", "b", "c"] {
             let mut statement = connection.prepare_cached(join).unwrap();
@@ -63,8 +85,19 @@ mod tests {
 
     #[test]
     fn a_database_that_keeps_no_log_is_refused() {
-        let answer = open_writer(Path::new(":memory:"));
+        let answer = open_writer(Path::new(":memory:"), PowerLoss::LosesNothing);
         assert!(matches!(answer, Err(Error::NoWriteAheadLog { mode, .. }) if mode == "memory"));
+    }
+
+    #[test]
+    fn every_commit_reaches_the_disk_unless_it_is_said_otherwise() {
+        // In SQLite's numbers 2 is FULL and 1 is NORMAL.
+        for (power_loss, expected) in [(PowerLoss::default(), 2), (PowerLoss::MayLoseLastCommits, 1)] {
+            let folder = tempfile::tempdir().unwrap();
+            let connection = open_writer(&folder.path().join("store.db"), power_loss).unwrap();
+            let synchronous: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
+            assert_eq!(synchronous, expected, "{power_loss:?}");
+        }
     }
 
     /// As on a file system without shared memory.
@@ -73,7 +106,8 @@ mod tests {
     fn a_place_that_takes_no_log_is_refused_and_left_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.db");
-        let answer = open_writer(Path::new(&format!("file:{}?vfs=unix-dotfile", path.display())));
+        let answer =
+            open_writer(Path::new(&format!("file:{}?vfs=unix-dotfile", path.display())), PowerLoss::LosesNothing);
         assert!(matches!(answer, Err(Error::NoWriteAheadLog { mode, .. }) if mode == "delete"));
         assert_eq!(std::fs::read(&path).unwrap(), b"");
     }

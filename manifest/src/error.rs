@@ -28,6 +28,46 @@ pub enum Error {
         /// What the operating system said.
         source: std::io::Error,
     },
+    /// There is no store where one is to be checked, copied or read.
+    #[error("there is no store in {}", path.display())]
+    NoStore {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// There is a store where a backup is to be restored.
+    #[error("there is a store in {} already; with --replace it is moved aside", path.display())]
+    StoreExists {
+        /// The database.
+        path: PathBuf,
+    },
+    /// There is something where a backup is to be written.
+    #[error("{} exists already", path.display())]
+    FileExists {
+        /// What is there.
+        path: PathBuf,
+    },
+    /// A restore of this store was interrupted; running it again finishes it.
+    #[error("a restore of the store {} was interrupted: run `prunus restore` again", path.display())]
+    RestoreUnfinished {
+        /// The database.
+        path: PathBuf,
+    },
+    /// A copy of a store is not sound.
+    #[error("the copy {} is not sound: {message}", path.display())]
+    DamagedCopy {
+        /// The copy.
+        path: PathBuf,
+        /// What SQLite says of it.
+        message: String,
+    },
+    /// A file of a backup or store cannot be used.
+    #[error("{} cannot be used", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
     /// The file is no SQLite database.
     #[error("{} is not a SQLite database", path.display())]
     NotADatabase {
@@ -331,6 +371,9 @@ pub enum FormatError {
         /// How many the block has.
         found: usize,
     },
+    /// A column of a row does not hold what such a column can.
+    #[error("a column of the row is not readable")]
+    Column(#[from] rusqlite::Error),
     /// It is named, and is not there.
     #[error("the row is missing")]
     NoSuchRow,

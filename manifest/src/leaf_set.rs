@@ -19,9 +19,12 @@ pub struct FileLeaf {
     pub field_id: Option<i32>,
 }
 
+/// What a set is called where it is damaged.
+pub(crate) const LEAVES: &str = "leaves of data files";
+
 const SELECT_BY_HASH: &str = "
     SELECT leaf_set_id, leaves
-    FROM leaf_set
+    FROM leaf_set INDEXED BY leaf_set_by_hash
     WHERE table_id = ?1 AND hash = ?2";
 
 const SELECT_BY_ID: &str = "
@@ -98,11 +101,14 @@ impl LeafSetReader {
         let bytes: Vec<u8> = transaction
             .query_first(SELECT_BY_ID, [id], |row| Ok(row.get(0)?))?
             .ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-        let leaves: Vec<FileLeaf> = checked::unpack(&bytes).map_err(Error::damaged_row("leaves of data files", id))?;
-        let leaves: Arc<[FileLeaf]> = leaves.into();
+        let leaves: Arc<[FileLeaf]> = decode(&bytes, id)?.into();
         self.known.insert(id, Arc::clone(&leaves));
         Ok(leaves)
     }
+}
+
+pub(crate) fn decode(bytes: &[u8], id: i64) -> Result<Vec<FileLeaf>> {
+    checked::unpack(bytes).map_err(Error::damaged_row(LEAVES, id))
 }
 
 #[cfg(test)]

@@ -56,10 +56,16 @@ mod changes;
 mod expire;
 mod forget;
 
+mod backup;
+mod check;
+mod restore;
+
 #[cfg(test)]
 mod sample;
 
+pub use backup::backup;
 pub use changes::{Change, ChangeKind};
+pub use check::{CheckProgress, CheckReport, Difference, Fault, Finding, MAX_FINDINGS, Mend, Place, SumOf, check};
 pub use column_zones::{ColumnZones, MAX_BOUND_BYTES, arrow_type};
 pub use commit::{Committed, NewCommit, NewDataFile};
 pub use data_file::{DataFileRow, Partition};
@@ -72,10 +78,11 @@ pub use layout::{Regrouped, TableLayout};
 pub use leaf_set::FileLeaf;
 pub use manifest::{ManifestRow, Removal};
 pub use namespace::NamespaceRow;
+pub use restore::{Existing, restore};
 pub use rollback::{MAX_FILES_PER_ROLLBACK, NewRollback, ROLLED_BACK_TO};
 pub use schema::SchemaColumn;
 pub use snapshot::{Operation, SnapshotRow};
-pub use store::{MANIFEST_TARGET_FILES, MAX_MANIFEST_FILES, MAX_READERS, Store, StoreOptions};
+pub use store::{MANIFEST_TARGET_FILES, MAX_MANIFEST_FILES, MAX_READERS, PowerLoss, Store, StoreOptions};
 pub use stored_reply::{REPLY_KEPT_MS, RequestKey, StoredReply};
 pub use table::{NewTable, TableRow};
 pub use tag::{MAX_TAGS_PER_TABLE, TagChange, TagRow};

@@ -42,7 +42,7 @@ impl ManifestRow {
         self.totals.minus(self.removed)
     }
 
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         usize::try_from(self.totals.files).unwrap_or(usize::MAX)
     }
 
@@ -210,7 +210,7 @@ impl ReadTransaction<'_> {
     }
 }
 
-fn manifest_row(row: &Row<'_>) -> Result<ManifestRow> {
+pub(crate) fn manifest_row(row: &Row<'_>) -> Result<ManifestRow> {
     Ok(ManifestRow {
         manifest_id: row.get(0)?,
         table_id: row.get(1)?,

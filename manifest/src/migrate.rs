@@ -53,16 +53,27 @@ pub(crate) fn migrate(connection: &mut Connection, found: Found) -> Result<()> {
         Found::Fresh => 0,
         Found::Store(applied) => applied,
     };
-    if applied == MIGRATIONS.len() {
+    if applied == newest() {
         return Ok(());
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for migration in MIGRATIONS.iter().skip(applied) {
-        transaction.execute_batch(migration)?;
-    }
+    apply(&transaction, applied)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.pragma_update(None, "user_version", supported())?;
     Ok(transaction.commit()?)
+}
+
+/// Applies the migrations beyond so many, in the transaction that is under way.
+pub(crate) fn apply(connection: &Connection, applied: usize) -> Result<()> {
+    for migration in MIGRATIONS.iter().skip(applied) {
+        connection.execute_batch(migration)?;
+    }
+    Ok(())
+}
+
+/// How many migrations a store of this version has.
+pub(crate) const fn newest() -> usize {
+    MIGRATIONS.len()
 }
 
 fn supported() -> i64 {

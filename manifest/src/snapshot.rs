@@ -204,7 +204,7 @@ impl WriteTransaction<'_> {
     }
 }
 
-fn snapshot_row(row: &Row<'_>) -> Result<SnapshotRow> {
+pub(crate) fn snapshot_row(row: &Row<'_>) -> Result<SnapshotRow> {
     let snapshot_id: SnapshotId = row.get(0)?;
     let operation: String = row.get(2)?;
     let summary: String = row.get(11)?;

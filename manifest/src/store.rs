@@ -11,7 +11,7 @@ use crate::maintenance::{Maintenance, Notices};
 use crate::readers::Readers;
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use crate::writer::{WaitingJob, Writer};
-use crate::{Error, Result, TableId, database};
+use crate::{Error, Result, TableId, database, restore};
 
 /// How many files a manifest is made of.
 pub const MANIFEST_TARGET_FILES: u32 = 4096;
@@ -22,6 +22,18 @@ pub const MAX_MANIFEST_FILES: u32 = 65_536;
 /// The most read transactions that run at once; a further one waits.
 pub const MAX_READERS: usize = 16;
 
+/// What a loss of power, or a crash of the whole machine, may take along. When only the process ends, however it ends,
+/// nothing is lost either way; and nothing is damaged, ever.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PowerLoss {
+    /// A commit is answered when it has reached the disk.
+    #[default]
+    LosesNothing,
+    /// A commit is answered when it is in the hands of the operating system. Those of the last moments may be gone, the
+    /// newest ones first: no commit is there without those before it.
+    MayLoseLastCommits,
+}
+
 /// What may be set when a store is opened.
 #[derive(Clone, Debug)]
 pub struct StoreOptions {
@@ -29,11 +41,17 @@ pub struct StoreOptions {
     pub manifest_target_files: u32,
     /// How many read transactions may run at once; taken as 1 or [`MAX_READERS`] where it is beyond them.
     pub readers_max: usize,
+    /// What a loss of power may take along.
+    pub power_loss: PowerLoss,
 }
 
 impl Default for StoreOptions {
     fn default() -> Self {
-        Self { manifest_target_files: MANIFEST_TARGET_FILES, readers_max: MAX_READERS }
+        Self {
+            manifest_target_files: MANIFEST_TARGET_FILES,
+            readers_max: MAX_READERS,
+            power_loss: PowerLoss::default(),
+        }
     }
 }
 
@@ -75,8 +93,9 @@ impl Store {
     /// Opens the store in the SQLite file at `path`, which is made if it is not there.
     ///
     /// # Errors
-    /// [`Error::Locked`] if another process has it open; [`Error::NotADatabase`], [`Error::ForeignDatabase`] or
-    /// [`Error::NewerDatabase`] if the file is none of this version's; [`Error::NoWriteAheadLog`], [`Error::Sqlite`] or
+    /// [`Error::Locked`] if another process has it open; [`Error::RestoreUnfinished`] if it is between the old and the new
+    /// one; [`Error::NotADatabase`], [`Error::ForeignDatabase`] or [`Error::NewerDatabase`] if the file is none of this
+    /// version's; [`Error::NoWriteAheadLog`], [`Error::Sqlite`] or
     /// [`Error::LockFile`] if it cannot be used.
     pub fn open(path: &Path) -> Result<Self> {
         Self::open_with(path, &StoreOptions::default())
@@ -88,7 +107,8 @@ impl Store {
     /// As [`Store::open`].
     pub fn open_with(path: &Path, options: &StoreOptions) -> Result<Self> {
         let lock = StoreLock::acquire(path)?;
-        let connection = database::open_writer(path)?;
+        restore::refuse_unfinished(path)?;
+        let connection = database::open_writer(path, options.power_loss)?;
         let notices = Arc::new(Notices::default());
         notices.add(layout::full_tails(&connection, options.target_files())?);
         let writer = Arc::new(Writer::start(connection, options.target_files(), Arc::clone(&notices))?);

@@ -76,28 +76,37 @@ pub struct NewTable {
 /// The id of the schema that a table is created with.
 const FIRST_SCHEMA: SchemaId = SchemaId(1);
 
+// One table in each FROM: what is unique there is looked up by its index whatever SQLite knows of the table's size, while in
+// a join a table that once had few rows is read whole.
 const SELECT_TABLE: &str = "
-    SELECT t.table_id, t.namespace_id, n.name, t.name, t.uuid, t.location, t.current_snapshot, t.schema_id,
-        t.last_field_id, t.statistics_generation, t.tail_files, t.layout_generation, t.cluster_by, t.properties,
-        t.created_at_ms, s.files, s.rows, s.files_of_unknown_rows, s.bytes
-    FROM lake_table t JOIN namespace n ON n.namespace_id = t.namespace_id
-        LEFT JOIN snapshot s ON s.table_id = t.table_id AND s.snapshot_id = t.current_snapshot
-    WHERE n.name = ?1 AND t.name = ?2";
+    SELECT t.table_id, t.namespace_id,
+        (SELECT n.name FROM namespace n WHERE n.namespace_id = t.namespace_id) AS namespace, t.name, t.uuid, t.location,
+        t.current_snapshot, t.schema_id, t.last_field_id, t.statistics_generation, t.tail_files, t.layout_generation,
+        t.cluster_by, t.properties, t.created_at_ms, s.files, s.rows, s.files_of_unknown_rows, s.bytes
+    FROM lake_table t INDEXED BY sqlite_autoindex_lake_table_2
+        LEFT JOIN snapshot s INDEXED BY sqlite_autoindex_snapshot_1
+            ON s.table_id = t.table_id AND s.snapshot_id = t.current_snapshot
+    WHERE t.namespace_id = (SELECT n.namespace_id FROM namespace n WHERE n.name = ?1) AND t.name = ?2";
 
 const SELECT_TABLE_BY_ID: &str = "
-    SELECT t.table_id, t.namespace_id, n.name, t.name, t.uuid, t.location, t.current_snapshot, t.schema_id,
-        t.last_field_id, t.statistics_generation, t.tail_files, t.layout_generation, t.cluster_by, t.properties,
-        t.created_at_ms, s.files, s.rows, s.files_of_unknown_rows, s.bytes
-    FROM lake_table t JOIN namespace n ON n.namespace_id = t.namespace_id
-        LEFT JOIN snapshot s ON s.table_id = t.table_id AND s.snapshot_id = t.current_snapshot
+    SELECT t.table_id, t.namespace_id,
+        (SELECT n.name FROM namespace n WHERE n.namespace_id = t.namespace_id) AS namespace, t.name, t.uuid, t.location,
+        t.current_snapshot, t.schema_id, t.last_field_id, t.statistics_generation, t.tail_files, t.layout_generation,
+        t.cluster_by, t.properties, t.created_at_ms, s.files, s.rows, s.files_of_unknown_rows, s.bytes
+    FROM lake_table t
+        LEFT JOIN snapshot s INDEXED BY sqlite_autoindex_snapshot_1
+            ON s.table_id = t.table_id AND s.snapshot_id = t.current_snapshot
     WHERE t.table_id = ?1";
 
+// The index is the one of UNIQUE (namespace_id, name).
 const LIST_TABLES: &str = "
-    SELECT t.table_id, t.namespace_id, n.name, t.name, t.uuid, t.location, t.current_snapshot, t.schema_id,
-        t.last_field_id, t.statistics_generation, t.tail_files, t.layout_generation, t.cluster_by, t.properties,
-        t.created_at_ms, s.files, s.rows, s.files_of_unknown_rows, s.bytes
-    FROM lake_table t JOIN namespace n ON n.namespace_id = t.namespace_id
-        LEFT JOIN snapshot s ON s.table_id = t.table_id AND s.snapshot_id = t.current_snapshot
+    SELECT t.table_id, t.namespace_id,
+        (SELECT n.name FROM namespace n WHERE n.namespace_id = t.namespace_id) AS namespace, t.name, t.uuid, t.location,
+        t.current_snapshot, t.schema_id, t.last_field_id, t.statistics_generation, t.tail_files, t.layout_generation,
+        t.cluster_by, t.properties, t.created_at_ms, s.files, s.rows, s.files_of_unknown_rows, s.bytes
+    FROM lake_table t INDEXED BY sqlite_autoindex_lake_table_2
+        LEFT JOIN snapshot s INDEXED BY sqlite_autoindex_snapshot_1
+            ON s.table_id = t.table_id AND s.snapshot_id = t.current_snapshot
     WHERE t.namespace_id = ?1 AND t.name > ?2
     ORDER BY t.name
     LIMIT ?3";

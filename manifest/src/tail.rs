@@ -101,11 +101,14 @@ fn tail_entry(row: &Row<'_>) -> Result<TailEntry> {
     })
 }
 
+/// What the statistics of the tail are called where they are damaged.
+pub(crate) const STATISTICS: &str = "statistics of a data file";
+
 pub(crate) fn encode_statistics(statistics: &FileStatistics) -> Result<Vec<u8>> {
     Ok(checked::seal(&statistics.encode().map_err(Error::encode)?))
 }
 
 pub(crate) fn decode_statistics(bytes: &[u8], file_id: FileId) -> Result<FileStatistics> {
     let statistics = checked::open(bytes).and_then(|bytes| Ok(FileStatistics::decode(bytes)?));
-    statistics.map_err(Error::damaged_row("statistics of a data file", file_id.0))
+    statistics.map_err(Error::damaged_row(STATISTICS, file_id.0))
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SendError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ffi};
 
 use crate::leaf_set::KnownLeafSets;
 use crate::maintenance::Notices;
@@ -22,6 +22,14 @@ pub const MAX_QUEUED_JOBS: usize = 1024;
 
 /// How many jobs share one transaction at most.
 pub const MAX_BATCH_JOBS: usize = 256;
+
+/// So often does SQLite look whether what it knows of its tables and indexes is out of date.
+const TRANSACTIONS_PER_OPTIMIZE: u32 = 1000;
+
+/// Reads a sample of those indexes that have grown much, and nothing if none has.
+const OPTIMIZE: &str = "PRAGMA optimize";
+
+const ROLLED_BACK: &str = "SQLite rolled the transaction back: the disk is full or fails, or memory is short";
 
 const BEGIN: &str = "BEGIN IMMEDIATE";
 const COMMIT: &str = "COMMIT";
@@ -52,7 +60,7 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn start(connection: Connection, target_files: u64, notices: Arc<Notices>) -> Result<Self> {
         let (sender, receiver) = sync_channel(MAX_QUEUED_JOBS);
-        let state = Thread { connection, target_files, leaf_sets: RefCell::default(), notices };
+        let state = Thread { connection, target_files, leaf_sets: RefCell::default(), notices, transactions: 0 };
         let thread = std::thread::Builder::new()
             .name("prunus-writer".to_owned())
             .spawn(move || state.run(&receiver))
@@ -168,14 +176,29 @@ struct Thread {
     /// What the jobs have learnt of stored sets of leaves.
     leaf_sets: RefCell<KnownLeafSets>,
     notices: Arc<Notices>,
+    /// Since SQLite looked at its statistics.
+    transactions: u32,
 }
 
 impl Thread {
     /// Sleeps until there is something to do, or until the store is closed. What waits behind a job goes with it.
-    fn run(self, queue: &Receiver<Job>) {
+    fn run(mut self, queue: &Receiver<Job>) {
         while let Ok(first) = queue.recv() {
             let behind = queue.try_iter().take(MAX_BATCH_JOBS - 1);
             self.run_batch(std::iter::once(first).chain(behind).collect());
+            self.transactions += 1;
+            if self.transactions >= TRANSACTIONS_PER_OPTIMIZE {
+                self.optimize();
+            }
+        }
+        self.optimize();
+    }
+
+    /// What the planner of queries knows. It only ever picks another way to the same answer.
+    fn optimize(&mut self) {
+        self.transactions = 0;
+        if let Err(error) = self.connection.execute_batch(OPTIMIZE) {
+            tracing::warn!(%error, "the statistics of the database were not brought up to date");
         }
     }
 
@@ -225,6 +248,7 @@ impl Thread {
         let Some(job) = jobs.next() else { return Ok(()) };
         let (outcome, reply) = job(Ok(transaction));
         replies.push(reply);
+        self.require_transaction()?;
         match outcome {
             Outcome::Done => self.execute(COMMIT),
             Outcome::Refused => {
@@ -248,8 +272,7 @@ impl Thread {
             let Some(job) = jobs.next() else { break };
             let (outcome, reply) = job(Ok(transaction));
             replies.push(reply);
-            // On a full disk and the like SQLite rolls everything back by itself; then there is no savepoint to end, and
-            // the error says so.
+            self.require_transaction()?;
             if outcome == Outcome::Refused {
                 self.leaf_sets.borrow_mut().forget();
                 self.execute(ROLLBACK_JOB)?;
@@ -257,6 +280,16 @@ impl Thread {
             self.execute(RELEASE)?;
         }
         self.execute(COMMIT)
+    }
+
+    /// On a full disk and the like SQLite rolls everything back by itself. Then there is nothing to end, and the error of the
+    /// job that met it, which is its own affair, says why; this one is for all of them.
+    fn require_transaction(&self) -> rusqlite::Result<()> {
+        if !self.connection.is_autocommit() {
+            return Ok(());
+        }
+        let rolled_back = ffi::Error::new(ffi::SQLITE_ABORT_ROLLBACK);
+        Err(rusqlite::Error::SqliteFailure(rolled_back, Some(ROLLED_BACK.to_owned())))
     }
 
     fn roll_back(&self) {
@@ -288,7 +321,8 @@ mod tests {
     impl Held {
         fn start() -> Self {
             let folder = tempfile::tempdir().unwrap();
-            let connection = database::open_writer(&folder.path().join("store.db")).unwrap();
+            let connection =
+                database::open_writer(&folder.path().join("store.db"), crate::PowerLoss::LosesNothing).unwrap();
             let writer = Writer::start(connection, 4096, Arc::default()).unwrap();
             let (started, has_started) = channel();
             let (release, released) = channel::<()>();

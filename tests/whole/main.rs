@@ -9,6 +9,7 @@
 )]
 
 mod bad_input;
+mod damage;
 mod changes;
 mod clock;
 mod concurrency;
@@ -17,6 +18,7 @@ mod declared;
 mod expire;
 mod files;
 mod footers;
+mod old_stores;
 mod leases;
 mod orphans;
 mod idempotency;

@@ -48,6 +48,11 @@ impl Server {
         self.folder.path().join("data")
     }
 
+    /// The folder that the catalog is kept in.
+    pub(crate) fn store(&self) -> PathBuf {
+        self.folder.path().join("store")
+    }
+
     /// The path of a data file.
     pub(crate) fn path(&self, name: impl AsRef<Path>) -> String {
         self.data().join(name).to_str().unwrap().to_owned()

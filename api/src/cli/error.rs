@@ -24,6 +24,8 @@ pub enum Exit {
     NoAnswer,
     /// An import is done, but for files that were refused or have changed.
     Incomplete,
+    /// A check is done, and something is wrong with the catalog.
+    Unsound,
 }
 
 impl From<Exit> for ExitCode {
@@ -34,6 +36,7 @@ impl From<Exit> for ExitCode {
             Exit::Usage => 2,
             Exit::NoAnswer => 3,
             Exit::Incomplete => 4,
+            Exit::Unsound => 5,
         })
     }
 }
@@ -90,6 +93,14 @@ pub enum CliError {
     /// The catalog cannot be opened.
     #[error("the catalog cannot be opened")]
     Catalog(#[from] prunus_catalog::Error),
+    /// The catalog cannot be checked, backed up or restored.
+    #[error("the catalog cannot be {done}")]
+    Operation {
+        /// What was to be done.
+        done: &'static str,
+        /// Why.
+        source: Box<prunus_catalog::Error>,
+    },
     /// The server cannot listen.
     #[error("the server cannot listen on {address}")]
     Listen {
@@ -110,6 +121,11 @@ pub enum CliError {
 }
 
 impl CliError {
+    /// For `map_err`: the catalog cannot be checked, backed up or restored.
+    pub(super) fn operation(done: &'static str) -> impl FnOnce(prunus_catalog::Error) -> Self {
+        move |error| Self::Operation { done, source: Box::new(error) }
+    }
+
     /// The exit code's meaning.
     pub fn exit(&self) -> Exit {
         match self {
@@ -124,9 +140,12 @@ impl CliError {
             | Self::SchemaFile { .. }
             | Self::Schema { .. }
             | Self::DataFolder { .. } => Exit::Usage,
-            Self::Catalog(_) | Self::Listen { .. } | Self::Demo(_) | Self::Output(_) | Self::Runtime(_) => {
-                Exit::Refused
-            }
+            Self::Catalog(_)
+            | Self::Operation { .. }
+            | Self::Listen { .. }
+            | Self::Demo(_)
+            | Self::Output(_)
+            | Self::Runtime(_) => Exit::Refused,
         }
     }
 

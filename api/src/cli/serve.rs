@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use prunus_catalog::{Catalog, CatalogOptions, DEFAULT_PLAN_CACHE_BYTES};
+use prunus_catalog::{Catalog, CatalogOptions, DEFAULT_PLAN_CACHE_BYTES, PowerLoss};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
@@ -34,6 +34,11 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_PLAN_CACHE_BYTES)]
     plan_cache_bytes: u64,
 
+    /// Answer commits before they have reached the disk: faster, but a loss of power or a crash of the machine may lose the
+    /// last ones. Nothing is damaged by it, and nothing is lost when only the server ends
+    #[arg(long)]
+    power_loss_may_lose_commits: bool,
+
     /// How the log on standard error is written
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     log: LogFormat,
@@ -51,7 +56,9 @@ pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
     start_log(args.log);
     let unusable = |source| CliError::DataFolder { path: args.data_dir.display().to_string(), source };
     std::fs::create_dir_all(&args.data_dir).map_err(unusable)?;
-    let options = CatalogOptions { plan_cache_bytes: args.plan_cache_bytes, ..CatalogOptions::default() };
+    let power_loss =
+        if args.power_loss_may_lose_commits { PowerLoss::MayLoseLastCommits } else { PowerLoss::LosesNothing };
+    let options = CatalogOptions { plan_cache_bytes: args.plan_cache_bytes, power_loss, ..CatalogOptions::default() };
     let catalog = Catalog::open(&args.data_dir, options).await?;
     let no_port = |source| CliError::Listen { address: args.listen, source };
     let listener = TcpListener::bind(args.listen).await.map_err(no_port)?;

@@ -59,10 +59,10 @@ fn what_was_acknowledged_outlives_a_kill() {
     let path = folder.path().join("store.db");
     create_tables(&path);
     let mut known = BTreeMap::new();
-    for target_files in TARGET_FILES.into_iter().cycle().take(KILLS) {
+    for target_files in TARGET_FILES.into_iter().cycle().take(kills()) {
         let acknowledged = run_and_kill(&path, target_files);
         known.extend(acknowledged);
-        check_file(&path);
+        check_store(&path);
         let store = open(&path, target_files);
         for (index, name) in TABLES.iter().enumerate() {
             // A table that was not heard of this time stands where it stood.
@@ -246,11 +246,14 @@ fn acks(said: &str) -> impl Iterator<Item = (usize, i64)> {
     })
 }
 
-fn check_file(path: &Path) {
-    let connection = rusqlite::Connection::open(path).unwrap();
-    let answer: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
-    assert_eq!(answer, "ok");
-    assert!(!connection.prepare("PRAGMA foreign_key_check").unwrap().exists([]).unwrap());
+fn check_store(path: &Path) {
+    let report = prunus_manifest::check(path, &mut |_| ()).unwrap();
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+}
+
+/// How often a process is killed: as often as the variable of this name says.
+fn kills() -> usize {
+    std::env::var("PRUNUS_KILLS").map_or(KILLS, |kills| kills.parse().unwrap())
 }
 
 /// Holds a table against what its snapshot must hold; says which that is.

@@ -203,3 +203,54 @@ fn a_missing_zone_is_unknown() {
     let zones = fixture.store().read(|tx| tx.load_zones(fixture.table_id(), &[manifest], NUMBER)).unwrap();
     assert_eq!(zones, prunus_manifest::ColumnZones::unknown(NUMBER.column_type, 1));
 }
+
+/// Writes something else in the place of what the row of a data file holds.
+fn overwrite_file(fixture: &Fixture, change: &str) {
+    let connection = rusqlite::Connection::open(fixture.path()).unwrap();
+    let changed = connection.execute(&format!("UPDATE data_file SET {change} WHERE file_id = 2"), []).unwrap();
+    assert_eq!(changed, 1);
+}
+
+#[test]
+fn a_change_of_what_never_changes_in_the_row_of_a_data_file_is_named() {
+    for change in [
+        "path = 'x'",
+        "path = CAST(x'ff' AS TEXT)",
+        "size_bytes = 101",
+        "size_bytes = -1",
+        "row_count = 11",
+        "row_count = NULL",
+        "etag = ''",
+        "etag = NULL",
+        "last_modified_ms = 8",
+        "last_modified_ms = NULL",
+        "leaf_set_id = 2",
+        "added_snapshot = 0",
+        "partition = (SELECT leaves FROM leaf_set)",
+        "checksum = checksum + 1",
+    ] {
+        let fixture = Fixture::new();
+        fixture.append(&["a", "b"]);
+        overwrite_file(&fixture, change);
+        let listed = fixture.store().read(|tx| tx.list_live_files(fixture.table_id(), SnapshotId(1), None, 10));
+        assert!(matches!(listed, Err(Error::DamagedRow { id: 2, .. })), "{change}: {listed:?}");
+    }
+}
+
+#[test]
+fn a_row_without_a_checksum_is_not_checked() {
+    let fixture = Fixture::new();
+    fixture.append(&["a", "b"]);
+    overwrite_file(&fixture, "checksum = NULL, size_bytes = 101");
+    assert_eq!(fixture.live_files(SnapshotId(1))[1].size_bytes, 101);
+}
+
+#[test]
+fn a_row_that_is_removed_or_sealed_keeps_its_checksum() {
+    let mut fixture = Fixture::with_target(100);
+    fixture.append(&["a", "b"]);
+    fixture.delete(&["b"]);
+    fixture.reopen_with_target(2);
+    fixture.store().wait_for_maintenance().unwrap();
+    assert_eq!(fixture.live_paths(SnapshotId(1)), ["a", "b"]);
+}

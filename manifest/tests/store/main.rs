@@ -8,6 +8,8 @@
 
 mod fixture;
 
+mod backup;
+mod check;
 mod changes;
 mod commits;
 mod damage;
@@ -15,6 +17,7 @@ mod expire;
 mod listings;
 mod model;
 mod opening;
+mod queries;
 mod regrouping;
 mod rollback;
 mod replies;

@@ -322,5 +322,8 @@ proptest! {
         compare(&fixture, &model);
         fixture.store().wait_for_maintenance().unwrap();
         compare(&fixture, &model);
+        fixture.close();
+        let report = prunus_manifest::check(&fixture.path(), &mut |_| ()).unwrap();
+        prop_assert!(report.findings.is_empty(), "{:?}", report.findings);
     }
 }

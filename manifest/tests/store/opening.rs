@@ -94,3 +94,30 @@ fn more_readers_than_connections_all_read() {
         }
     });
 }
+
+/// The text of everything that the schema has, but for what SQLite makes for itself.
+fn schema_text(path: &std::path::Path) -> Vec<(String, String)> {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    let list = "SELECT name, sql FROM sqlite_schema WHERE name NOT GLOB 'sqlite_*' ORDER BY name";
+    let mut statement = connection.prepare(list).unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+#[test]
+fn a_store_of_an_older_version_gets_the_schema_of_a_new_one() {
+    let mut new = Fixture::new();
+    new.close();
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures");
+    let paths = fixtures.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let stores: Vec<_> = paths.filter(|path| path.extension().is_some_and(|ending| ending == "db")).collect();
+    assert!(!stores.is_empty());
+    for store in stores {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        std::fs::copy(store, &path).unwrap();
+        assert_ne!(schema_text(&path), schema_text(&new.path()));
+        drop(Store::open(&path).unwrap());
+        assert_eq!(schema_text(&path), schema_text(&new.path()));
+    }
+}

@@ -115,7 +115,9 @@ fn a_dropped_table_leaves_no_row() {
     fixture.close();
     let connection = rusqlite::Connection::open(fixture.path()).unwrap();
     let mut statement = connection
-        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('namespace', 'sqlite_sequence')")
+        .prepare(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'namespace' AND name NOT GLOB 'sqlite_*'",
+        )
         .unwrap();
     let tables: Vec<String> = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     for table in tables {

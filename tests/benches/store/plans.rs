@@ -60,7 +60,20 @@ pub(crate) async fn measure(files: usize) {
         row(files, &format!("{name}, cold, opening included"), &milliseconds(median(times)));
     }
     row(files, "size of the sealed database, for each file", &format!("{} bytes", sealed_bytes / files as u64));
+    check_and_back_up(files, folder.path()).await;
     over_http(files, folder.path(), [&one, &thousand, &unclustered]).await;
+}
+
+async fn check_and_back_up(files: usize, folder: &Path) {
+    let started = Instant::now();
+    let report = prunus_catalog::check(folder, |_| ()).await.unwrap();
+    row(files, "a check of all that there is", &milliseconds(started.elapsed()));
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+    let to = folder.join("backup.db");
+    let started = Instant::now();
+    prunus_catalog::backup(folder, &to).await.unwrap();
+    row(files, "a backup", &milliseconds(started.elapsed()));
+    std::fs::remove_file(to).unwrap();
 }
 
 /// The time of a plan that keeps so many files.

@@ -1,0 +1,30 @@
+//! `prunus backup`
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::output::print;
+use super::{CliError, Exit, bytes};
+
+/// Copy a catalog into a file, also while a server runs
+///
+/// The copy is of one moment, with every commit that was answered before it. It is checked before it gets its name, and
+/// replaces nothing. The data files of tables are not in it.
+#[derive(Debug, Args)]
+pub(super) struct BackupArgs {
+    /// The folder that the catalog is kept in
+    #[arg(long, value_name = "DIR")]
+    data_dir: PathBuf,
+
+    /// The file to be made
+    #[arg(long, value_name = "FILE")]
+    to: PathBuf,
+}
+
+pub(super) async fn run(args: BackupArgs) -> Result<Exit, CliError> {
+    let copied = prunus_catalog::backup(&args.data_dir, &args.to).await;
+    let size_bytes = copied.map_err(CliError::operation("backed up"))?;
+    print(&format!("backed up to {}, {}\n", args.to.display(), bytes(size_bytes)))?;
+    Ok(Exit::Done)
+}

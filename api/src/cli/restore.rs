@@ -1,0 +1,41 @@
+//! `prunus restore`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use prunus_catalog::Existing;
+
+use super::output::print;
+use super::{CliError, Exit};
+
+/// Put a backup in the place of a catalog
+///
+/// No server may have the catalog open. The backup is checked first and only read. If this is interrupted, run it again: until
+/// then no server opens what is there.
+#[derive(Debug, Args)]
+pub(super) struct RestoreArgs {
+    /// The folder that the catalog is to be kept in; it is made where it is missing
+    #[arg(long, value_name = "DIR")]
+    data_dir: PathBuf,
+
+    /// The backup
+    #[arg(long, value_name = "FILE")]
+    from: PathBuf,
+
+    /// Replace the catalog that is there, which is moved aside and not deleted
+    #[arg(long)]
+    replace: bool,
+}
+
+pub(super) async fn run(args: RestoreArgs) -> Result<Exit, CliError> {
+    let unusable = |source| CliError::DataFolder { path: args.data_dir.display().to_string(), source };
+    std::fs::create_dir_all(&args.data_dir).map_err(unusable)?;
+    let existing = if args.replace { Existing::MoveAside } else { Existing::Refuse };
+    let restored = prunus_catalog::restore(&args.data_dir, &args.from, existing).await;
+    let moved_to = restored.map_err(CliError::operation("restored"))?;
+    print(&format!("restored from {}\n", args.from.display()))?;
+    if let Some(moved_to) = moved_to {
+        print(&format!("what was there is now {}\n", moved_to.display()))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,40 @@
+//! What is done to a catalog from outside while nobody, or only the server, has it open: check, backup, restore.
+
+use std::path::{Path, PathBuf};
+
+use prunus_manifest::{CheckProgress, CheckReport, Existing};
+
+use crate::catalog::DATABASE_FILE;
+use crate::{Result, blocking};
+
+/// Checks the catalog in a folder and changes nothing. No process may have it open. `progress` is called now and then, on
+/// another thread.
+///
+/// # Errors
+/// [`crate::Error::Store`] if it cannot be opened; whatever is wrong with it stands in the report.
+pub async fn check(
+    data_folder: &Path,
+    mut progress: impl FnMut(CheckProgress) + Send + 'static,
+) -> Result<CheckReport> {
+    let path = data_folder.join(DATABASE_FILE);
+    blocking::run(move || Ok(prunus_manifest::check(&path, &mut progress)?)).await
+}
+
+/// Copies the catalog in a folder into a new file, also while a server runs; says how many bytes that has.
+///
+/// # Errors
+/// [`crate::Error::Store`] if there is a file already, or if the copy did not come about.
+pub async fn backup(data_folder: &Path, to: &Path) -> Result<u64> {
+    let (path, to) = (data_folder.join(DATABASE_FILE), to.to_owned());
+    blocking::run(move || Ok(prunus_manifest::backup(&path, &to)?)).await
+}
+
+/// Puts a backup in the place of the catalog in a folder, which must exist. No process may have that open. Says where the
+/// catalog is now that was there.
+///
+/// # Errors
+/// [`crate::Error::Store`] if there is a catalog that is to stay, if `from` is no backup, or if files cannot be written.
+pub async fn restore(data_folder: &Path, from: &Path, existing: Existing) -> Result<Option<PathBuf>> {
+    let (path, from) = (data_folder.join(DATABASE_FILE), from.to_owned());
+    blocking::run(move || Ok(prunus_manifest::restore(&path, &from, existing)?)).await
+}
