@@ -14,7 +14,12 @@ use prunus_statistics::{Literal, Number, Precision};
 use serde_json::json;
 use tokio::sync::Mutex;
 
-const COMMITS: u64 = 300;
+/// The writer goes on until so much has been seen of it.
+const COMMITS: u64 = 200;
+const PLANS: u64 = 500;
+const PLANS_OF_EXPIRED: u64 = 5;
+/// It fails if this is not enough.
+const COMMITS_MAX: u64 = 5_000;
 const READERS: u64 = 6;
 /// The values of the files lie below.
 const VALUES: u64 = 1_000;
@@ -30,33 +35,49 @@ async fn every_plan_is_that_of_its_snapshot() {
     let ident = create_table(&catalog).await;
     let model = Model::default();
     let is_over = Arc::new(AtomicBool::new(false));
-    let (planned, gone) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let seen = Arc::new(Seen::default());
     let mut readers = tokio::task::JoinSet::new();
     for reader in 0..READERS {
         let (catalog, ident, model, is_over) = (catalog.clone(), ident.clone(), model.clone(), is_over.clone());
-        let (planned, gone) = (planned.clone(), gone.clone());
+        let seen = seen.clone();
         readers.spawn(async move {
             let mut chance = Chance(reader + 1);
             while !is_over.load(Ordering::Relaxed) {
-                match plan_once(&catalog, &ident, &model, &mut chance).await {
-                    Read::Planned => planned.fetch_add(1, Ordering::Relaxed),
-                    Read::Gone => gone.fetch_add(1, Ordering::Relaxed),
-                    Read::NothingYet => 0,
-                };
+                seen.count(plan_once(&catalog, &ident, &model, &mut chance).await);
                 tokio::task::yield_now().await;
             }
         });
     }
     let background = tokio::spawn(regroup_and_expire(catalog.clone(), ident.clone(), is_over.clone()));
-    write(&catalog, &ident, &model).await;
+    write(&catalog, &ident, &model, &seen).await;
     is_over.store(true, Ordering::Relaxed);
     while let Some(reader) = readers.join_next().await {
         reader.unwrap();
     }
     background.await.unwrap();
     catalog.wait_for_maintenance().await.unwrap();
-    let (planned, gone) = (planned.load(Ordering::Relaxed), gone.load(Ordering::Relaxed));
-    assert!(planned > COMMITS && gone > 0, "{planned} plans, {gone} of snapshots that were gone");
+    assert!(seen.is_enough(), "{seen:?}");
+}
+
+/// How many plans there were.
+#[derive(Debug, Default)]
+struct Seen {
+    planned: AtomicU64,
+    expired: AtomicU64,
+}
+
+impl Seen {
+    fn count(&self, read: Read) {
+        match read {
+            Read::Planned => self.planned.fetch_add(1, Ordering::Relaxed),
+            Read::Gone => self.expired.fetch_add(1, Ordering::Relaxed),
+            Read::NothingYet => 0,
+        };
+    }
+
+    fn is_enough(&self) -> bool {
+        self.planned.load(Ordering::Relaxed) >= PLANS && self.expired.load(Ordering::Relaxed) >= PLANS_OF_EXPIRED
+    }
 }
 
 async fn create_table(catalog: &Catalog) -> TableIdent {
@@ -85,10 +106,13 @@ impl Chance {
 }
 
 /// One commit after another: some files come, some of the live ones go.
-async fn write(catalog: &Catalog, ident: &TableIdent, model: &Model) {
+async fn write(catalog: &Catalog, ident: &TableIdent, model: &Model, seen: &Seen) {
     let mut chance = Chance(7);
     let mut live = BTreeSet::new();
-    for _ in 0..COMMITS {
+    for commit in 0..COMMITS_MAX {
+        if commit >= COMMITS && seen.is_enough() {
+            break;
+        }
         let add: BTreeSet<u64> = (0..1 + chance.below(5)).map(|_| chance.below(VALUES)).collect();
         let add: BTreeSet<u64> = add.difference(&live).copied().collect();
         let remove: BTreeSet<u64> = live.iter().copied().filter(|_| chance.below(20) == 0).collect();
