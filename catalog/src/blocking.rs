@@ -27,7 +27,7 @@ impl Catalog {
     /// Runs `job` on the writer and returns when it is durable. No thread waits for it, unless the queue is full.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
+        job: impl FnMut(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (sender, answer) = oneshot::channel();
         // A caller that has gone away does not want its answer.
@@ -46,9 +46,9 @@ impl Catalog {
     pub(crate) async fn write_once<T: Send + 'static>(
         &self,
         once: Once<T>,
-        job: impl FnOnce(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
+        mut job: impl FnMut(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
     ) -> Result<Done<T>> {
         let now_ms = self.clock.now_ms();
-        self.write(move |tx| once.run(tx, now_ms, job)).await
+        self.write(move |tx| once.run(tx, now_ms, &mut job)).await
     }
 }

@@ -44,17 +44,17 @@ impl<T> Once<T> {
 
     /// Runs the job of a request, unless it is answered already, and stores its reply beside what it did.
     pub(crate) fn run(
-        self,
+        &self,
         tx: &WriteTransaction<'_>,
         now_ms: i64,
         job: impl FnOnce(&WriteTransaction<'_>) -> Result<T>,
     ) -> Result<Done<T>> {
-        let Some((request, render)) = self.keyed else { return job(tx).map(Done::Now) };
-        if let Some(reply) = tx.get_reply(&request, now_ms)? {
+        let Some((request, render)) = &self.keyed else { return job(tx).map(Done::Now) };
+        if let Some(reply) = tx.get_reply(request, now_ms)? {
             return Ok(Done::Before(reply));
         }
         let outcome = job(tx)?;
-        tx.insert_reply(&request, &render(&outcome)?, now_ms)?;
+        tx.insert_reply(request, &render(&outcome)?, now_ms)?;
         Ok(Done::Now(outcome))
     }
 }

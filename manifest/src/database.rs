@@ -15,8 +15,15 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// More than the crate has queries, so that each is prepared once per connection.
 const MAX_PREPARED_STATEMENTS: usize = 128;
 
-/// The page cache of one connection, in KiB; negative is SQLite's way of saying that it is not a number of pages.
+/// The page cache of a connection that reads, in KiB; negative is SQLite's way of saying that it is not a number of pages.
 const PAGE_CACHE_KIB: i64 = -16_384;
+
+/// That of the one that writes: commits touch the index of paths all over.
+const WRITER_PAGE_CACHE_KIB: i64 = -65_536;
+
+/// How many pages the log has before it is folded into the file. Pages that most commits touch are written back once each
+/// time; what is in the log when a process is killed is read when the store is opened again.
+const PAGES_PER_CHECKPOINT: i64 = 4_000;
 
 /// Opens the connection that writes: makes the file if there is none, and brings it to the newest version.
 pub(crate) fn open_writer(path: &Path, power_loss: PowerLoss) -> Result<Connection> {
@@ -31,7 +38,9 @@ pub(crate) fn open_writer(path: &Path, power_loss: PowerLoss) -> Result<Connecti
     }
     connection.pragma_update(None, "synchronous", synchronous(power_loss))?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "wal_autocheckpoint", PAGES_PER_CHECKPOINT)?;
     configure(&connection)?;
+    connection.pragma_update(None, "cache_size", WRITER_PAGE_CACHE_KIB)?;
     migrate::migrate(&mut connection, found)?;
     Ok(connection)
 }

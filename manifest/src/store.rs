@@ -119,13 +119,14 @@ impl Store {
     }
 
     /// Runs `job` on the writer's thread and returns when what it did is durable. Jobs that wait at the same time share
-    /// one transaction and one fsync; a job that fails or panics leaves no trace and does not harm the others. A job must not
-    /// write to the store itself: it would wait for the thread that it runs on.
+    /// one transaction and one fsync; a job that fails or panics leaves no trace and does not harm the others: then all are run
+    /// again, after what they did was rolled back. So a job may run more than once; it is cheapest where it looks before it writes.
+    /// It must not write to the store itself: it would wait for the thread that it runs on.
     ///
     /// # Errors
     /// What the job answers; [`Error::NotCommitted`] if the transaction could not be made durable, [`Error::JobPanicked`],
     /// [`Error::Closed`].
-    pub fn write<T, E>(&self, job: impl FnOnce(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    pub fn write<T, E>(&self, job: impl FnMut(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<Error> + Send + 'static,
@@ -137,7 +138,7 @@ impl Store {
     /// it must not hold up. Gives the job back if the queue is full; [`Store::queue`] then waits for a place in it.
     pub fn submit<T, E>(
         &self,
-        job: impl FnOnce(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static,
+        job: impl FnMut(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static,
         reply: impl FnOnce(Result<T, E>) + Send + 'static,
     ) -> Option<WaitingJob>
     where

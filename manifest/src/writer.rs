@@ -1,7 +1,7 @@
 //! The writer: one thread with one connection and a bounded queue.
 //!
-//! It takes all that waits into one immediate transaction, a savepoint for each job, commits once and only then answers. A job
-//! that is alone needs no savepoint: the transaction is its own.
+//! It takes all that waits into one immediate transaction, commits once and only then answers. Jobs look before they write, so one
+//! that is refused has mostly left nothing to undo; where it has, all are run again with a savepoint for each.
 //! What else is due on account of the jobs it leaves to the maintenance.
 
 use std::cell::RefCell;
@@ -38,17 +38,28 @@ const SAVEPOINT: &str = "SAVEPOINT job";
 const RELEASE: &str = "RELEASE job";
 const ROLLBACK_JOB: &str = "ROLLBACK TO job";
 
-/// Sends a job's answer: its own, or the failure of the whole transaction.
-type Reply = Box<dyn FnOnce(Option<Error>) + Send>;
+/// A job with its answer, which is held back until the transaction is durable.
+type Job = Box<dyn FnMut(Call<'_, '_>) -> Outcome + Send>;
 
-/// Runs a job up to its answer, which is held back until the transaction is durable. Where there is no transaction to run
-/// it in, the answer is why.
-type Job = Box<dyn FnOnce(Result<&WriteTransaction<'_>>) -> (Outcome, Reply) + Send>;
+/// What is wanted of a job.
+enum Call<'a, 'c> {
+    /// That it runs. It may be asked to again, when all that it did was rolled back.
+    Run(&'a WriteTransaction<'c>),
+    /// That it sends its answer: its own, or the failure of the whole transaction.
+    Answer(Option<Error>),
+}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Done,
     Refused,
+}
+
+/// What jobs that were refused have left behind in their transaction.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Traces {
+    None,
+    Some,
 }
 
 /// The way to the writer's thread, which ends when this is dropped.
@@ -70,7 +81,7 @@ impl Writer {
 
     pub(crate) fn write<T, E>(
         &self,
-        job: impl FnOnce(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static,
+        job: impl FnMut(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
     where
         T: Send + 'static,
@@ -85,7 +96,7 @@ impl Writer {
     /// Queues a job whose answer goes to `reply`, on the writer's thread; gives it back if the queue is full.
     pub(crate) fn submit<T, E>(
         &self,
-        job: impl FnOnce(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static,
+        job: impl FnMut(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static,
         reply: impl FnOnce(Result<T, E>) + Send + 'static,
     ) -> Option<WaitingJob>
     where
@@ -129,32 +140,38 @@ impl Writer {
 pub struct WaitingJob(Job);
 
 /// Answers a job that will not be run.
-fn refuse(job: Job) {
-    let (_, reply) = job(Err(Error::Closed));
-    reply(None);
+fn refuse(mut job: Job) {
+    job(Call::Answer(Some(Error::Closed)));
 }
 
 /// A job as the thread takes it.
 fn job_of<T, E>(
-    job: impl FnOnce(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static,
+    mut job: impl FnMut(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static,
     reply: impl FnOnce(Result<T, E>) + Send + 'static,
 ) -> Job
 where
     T: Send + 'static,
     E: From<Error> + Send + 'static,
 {
-    Box::new(move |transaction| {
-        let answer = transaction.map_err(E::from).and_then(|transaction| {
-            // Whatever state a panic leaves behind is the savepoint's, and that is rolled back.
+    let (mut answer, mut reply) = (None, Some(reply));
+    Box::new(move |call| match call {
+        Call::Run(transaction) => {
+            // Whatever state a panic leaves behind in the store is rolled back.
             let ran = catch_unwind(AssertUnwindSafe(|| job(transaction)));
-            ran.unwrap_or_else(|_| Err(Error::JobPanicked.into()))
-        });
-        let outcome = if answer.is_ok() { Outcome::Done } else { Outcome::Refused };
-        let reply: Reply = Box::new(move |failure| {
+            let ran = ran.unwrap_or_else(|_| Err(Error::JobPanicked.into()));
+            let outcome = if ran.is_ok() { Outcome::Done } else { Outcome::Refused };
+            answer = Some(ran);
+            outcome
+        }
+        Call::Answer(failure) => {
             // A refusal falls with the transaction, too: what the job saw may have been a neighbour's work.
-            reply(failure.map_or(answer, |failure| Err(failure.into())));
-        });
-        (outcome, reply)
+            let failure = failure.map(|failure| Err(failure.into()));
+            let answer = failure.or(answer.take()).unwrap_or_else(|| Err(Error::Closed.into()));
+            if let Some(reply) = reply.take() {
+                reply(answer);
+            }
+            Outcome::Done
+        }
     })
 }
 
@@ -202,15 +219,9 @@ impl Thread {
         }
     }
 
-    fn run_batch(&self, jobs: Vec<Job>) {
-        let mut jobs = jobs.into_iter();
-        let mut replies = Vec::with_capacity(jobs.len());
+    fn run_batch(&self, mut jobs: Vec<Job>) {
         let transaction = WriteTransaction::new(&self.connection, self.target_files, &self.leaf_sets);
-        let ran = match jobs.len() {
-            1 => self.run_alone(&mut jobs, &mut replies, &transaction),
-            _ => self.run_together(&mut jobs, &mut replies, &transaction),
-        };
-        let result = ran.map_err(Arc::new);
+        let result = self.run_jobs(&mut jobs, &transaction).map_err(Arc::new);
         let full_tails = transaction.into_full_tails();
         let failure = || result.as_ref().err().map(|error| Error::NotCommitted(Arc::clone(error)));
         match failure() {
@@ -221,13 +232,8 @@ impl Thread {
             }
         }
         // Only now: whoever has an answer may rely on it.
-        for reply in replies {
-            reply(failure());
-        }
-        // The jobs that were not reached because the transaction was lost before them.
-        for (job, error) in jobs.zip(std::iter::repeat_with(failure)) {
-            let (_, reply) = job(Err(error.unwrap_or(Error::Closed)));
-            reply(None);
+        for mut job in jobs {
+            job(Call::Answer(failure()));
         }
     }
 
@@ -236,42 +242,40 @@ impl Thread {
         self.connection.prepare_cached(sql)?.execute([]).map(drop)
     }
 
-    /// Runs a job whose transaction nobody shares.
-    fn run_alone(
-        &self,
-        jobs: &mut std::vec::IntoIter<Job>,
-        replies: &mut Vec<Reply>,
-        transaction: &WriteTransaction<'_>,
-    ) -> rusqlite::Result<()> {
-        // Made before the job is taken, so that a job without one is still there to be answered.
+    /// Runs jobs in one transaction and commits it. Stops with an error where it is lost.
+    fn run_jobs(&self, jobs: &mut [Job], transaction: &WriteTransaction<'_>) -> rusqlite::Result<()> {
         self.execute(BEGIN)?;
-        let Some(job) = jobs.next() else { return Ok(()) };
-        let (outcome, reply) = job(Ok(transaction));
-        replies.push(reply);
-        self.require_transaction()?;
-        match outcome {
-            Outcome::Done => self.execute(COMMIT),
-            Outcome::Refused => {
-                self.leaf_sets.borrow_mut().forget();
-                self.execute(ROLLBACK)
-            }
+        if self.run_together(jobs, transaction)? == Traces::None {
+            return self.execute(COMMIT);
         }
+        self.leaf_sets.borrow_mut().forget();
+        self.execute(ROLLBACK)?;
+        if jobs.len() > 1 {
+            self.execute(BEGIN)?;
+            self.run_apart(jobs, transaction)?;
+            self.execute(COMMIT)?;
+        }
+        Ok(())
     }
 
-    /// Runs each job in its savepoint. Stops with an error where the transaction itself is lost.
-    fn run_together(
-        &self,
-        jobs: &mut std::vec::IntoIter<Job>,
-        replies: &mut Vec<Reply>,
-        transaction: &WriteTransaction<'_>,
-    ) -> rusqlite::Result<()> {
-        self.execute(BEGIN)?;
-        while jobs.len() > 0 {
-            // Made before the job is taken, so that a job without one is still there to be answered.
+    /// Runs each job, up to one that was refused after it had written.
+    fn run_together(&self, jobs: &mut [Job], transaction: &WriteTransaction<'_>) -> rusqlite::Result<Traces> {
+        for job in jobs {
+            let changes = self.connection.total_changes();
+            let outcome = job(Call::Run(transaction));
+            self.require_transaction()?;
+            if outcome == Outcome::Refused && self.connection.total_changes() != changes {
+                return Ok(Traces::Some);
+            }
+        }
+        Ok(Traces::None)
+    }
+
+    /// Runs each job in its savepoint, which costs a copy of each page that it touches.
+    fn run_apart(&self, jobs: &mut [Job], transaction: &WriteTransaction<'_>) -> rusqlite::Result<()> {
+        for job in jobs {
             self.execute(SAVEPOINT)?;
-            let Some(job) = jobs.next() else { break };
-            let (outcome, reply) = job(Ok(transaction));
-            replies.push(reply);
+            let outcome = job(Call::Run(transaction));
             self.require_transaction()?;
             if outcome == Outcome::Refused {
                 self.leaf_sets.borrow_mut().forget();
@@ -279,7 +283,7 @@ impl Thread {
             }
             self.execute(RELEASE)?;
         }
-        self.execute(COMMIT)
+        Ok(())
     }
 
     /// On a full disk and the like SQLite rolls everything back by itself. Then there is nothing to end, and the error of the
