@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prunus_manifest::{FileLeaf, NewDataFile};
+use prunus_manifest::{EncodedStatistics, FileLeaf, NewDataFile};
 use prunus_statistics::{
     ColumnStatistics, FieldId, FileColumn, FileStatistics, PrimitiveType, cut_to_limit, normalise,
 };
@@ -43,6 +43,8 @@ pub(crate) enum Refusal {
     Faults(Vec<Fault>),
     /// Its store did not answer.
     Unavailable { path: String, source: StorageError },
+    /// What is known of it cannot be kept.
+    Store(prunus_manifest::Error),
 }
 
 impl From<Vec<Fault>> for Refusal {
@@ -346,6 +348,8 @@ impl Registration<'_> {
             Some(object) => (object.size_bytes, object.etag, Some(object.last_modified_ms)),
             None => (self.added.size_bytes.unwrap_or_default(), None, None),
         };
+        let statistics =
+            EncodedStatistics::new(&FileStatistics { columns: content.columns }).map_err(Refusal::Store)?;
         let file = NewDataFile {
             path: self.location.as_str().to_owned(),
             size_bytes,
@@ -354,7 +358,7 @@ impl Registration<'_> {
             last_modified_ms,
             leaves: content.leaves,
             partition,
-            statistics: FileStatistics { columns: content.columns },
+            statistics,
         };
         Ok(Registered { file, warnings: self.warnings })
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use prunus_statistics::FileStatistics;
 use rusqlite::{Row, params};
 
 use crate::conflict::{self, KnownFile};
@@ -11,7 +10,7 @@ use crate::ids::Unsigned;
 use crate::leaf_set::FileLeaf;
 use crate::snapshot::{Operation, SnapshotRow};
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use crate::{Error, ManifestId, Result, SchemaId, SnapshotId, TableId, Totals, tail};
+use crate::{EncodedStatistics, Error, ManifestId, Result, SchemaId, SnapshotId, TableId, Totals};
 
 /// A data file to be added.
 #[derive(Clone, Debug)]
@@ -32,7 +31,7 @@ pub struct NewDataFile {
     pub partition: Partition,
     /// What is known of its columns. A column that the file is known not to hold and that has a default stands here as that
     /// constant; the store knows no defaults and takes an absent column as null.
-    pub statistics: FileStatistics,
+    pub statistics: EncodedStatistics,
 }
 
 /// A change of a table.
@@ -211,7 +210,7 @@ impl WriteTransaction<'_> {
                 fixed.checksum(),
             ];
             let file_id = self.insert(INSERT_FILE, values)?;
-            self.execute(INSERT_STATISTICS, params![file_id, tail::encode_statistics(&file.statistics)?])?;
+            self.execute(INSERT_STATISTICS, params![file_id, file.statistics.bytes()])?;
         }
         Ok(())
     }
@@ -316,7 +315,7 @@ mod tests {
             last_modified_ms: None,
             leaves: vec![FileLeaf { path: vec!["number".to_owned()], field_id: None }],
             partition: Partition::new(),
-            statistics: FileStatistics::default(),
+            statistics: EncodedStatistics::new(&prunus_statistics::FileStatistics::default()).unwrap(),
         };
         NewCommit {
             table_id,

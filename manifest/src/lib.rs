@@ -86,7 +86,7 @@ pub use store::{MANIFEST_TARGET_FILES, MAX_MANIFEST_FILES, MAX_READERS, PowerLos
 pub use stored_reply::{REPLY_KEPT_MS, RequestKey, StoredReply};
 pub use table::{NewTable, TableRow};
 pub use tag::{MAX_TAGS_PER_TABLE, TagChange, TagRow};
-pub use tail::TailEntry;
+pub use tail::{EncodedStatistics, TailEntry};
 pub use totals::Totals;
 pub use transaction::{ReadTransaction, WriteTransaction};
 pub use writer::{MAX_BATCH_JOBS, MAX_QUEUED_JOBS, WaitingJob};

@@ -11,7 +11,7 @@ use crate::data_file::DataFileRow;
 use crate::error::BlockName;
 use crate::snapshot::Operation;
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use crate::{Error, FileId, ManifestId, Result, SnapshotId, TableId};
+use crate::{EncodedStatistics, Error, FileId, ManifestId, Result, SnapshotId, TableId};
 
 /// The most files that one rollback adds and removes.
 pub const MAX_FILES_PER_ROLLBACK: usize = 100_000;
@@ -107,13 +107,13 @@ impl ReadTransaction<'_> {
         let mut with_statistics = Vec::with_capacity(files.len());
         for file in files {
             let statistics = statistics.remove(&file.file_id).ok_or(Error::FileNotFound(file.file_id))?;
-            with_statistics.push(new_data_file(file, statistics));
+            with_statistics.push(new_data_file(file, EncodedStatistics::new(&statistics)?));
         }
         Ok(with_statistics)
     }
 }
 
-fn new_data_file(file: DataFileRow, statistics: FileStatistics) -> NewDataFile {
+fn new_data_file(file: DataFileRow, statistics: EncodedStatistics) -> NewDataFile {
     NewDataFile {
         path: file.path,
         size_bytes: file.size_bytes,

@@ -104,8 +104,23 @@ fn tail_entry(row: &Row<'_>) -> Result<TailEntry> {
 /// What the statistics of the tail are called where they are damaged.
 pub(crate) const STATISTICS: &str = "statistics of a data file";
 
-pub(crate) fn encode_statistics(statistics: &FileStatistics) -> Result<Vec<u8>> {
-    Ok(checked::seal(&statistics.encode().map_err(Error::encode)?))
+/// The statistics of a file as they are stored. Encoding takes a fifth of the time of a small commit, so it is done before the
+/// transaction, in which all others wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EncodedStatistics(Vec<u8>);
+
+impl EncodedStatistics {
+    /// Encodes them.
+    ///
+    /// # Errors
+    /// [`Error::Encode`].
+    pub fn new(statistics: &FileStatistics) -> Result<Self> {
+        Ok(Self(checked::seal(&statistics.encode().map_err(Error::encode)?)))
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 pub(crate) fn decode_statistics(bytes: &[u8], file_id: FileId) -> Result<FileStatistics> {

@@ -1,14 +1,16 @@
 //! The writer: one thread with one connection and a bounded queue.
 //!
-//! It takes all that waits into one immediate transaction, commits once and only then answers. Jobs look before they write, so one
-//! that is refused has mostly left nothing to undo; where it has, all are run again with a savepoint for each.
+//! It runs all that waits in one immediate transaction, commits once and only then answers. Who had an answer at the same time
+//! mostly asks again at the same time, so it waits a moment for as many as there were before. Jobs look before they write, so
+//! one that is refused has mostly left nothing to undo; where it has, all are run again with a savepoint for each.
 //! What else is due on account of the jobs it leaves to the maintenance.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SendError, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SendError, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ffi};
 
@@ -22,6 +24,9 @@ pub const MAX_QUEUED_JOBS: usize = 1024;
 
 /// How many jobs share one transaction at most.
 pub const MAX_BATCH_JOBS: usize = 256;
+
+/// How long the thread stays awake for a next job: to be woken would take longer.
+const AWAKE: Duration = Duration::from_micros(50);
 
 /// So often does SQLite look whether what it knows of its tables and indexes is out of date.
 const TRANSACTIONS_PER_OPTIMIZE: u32 = 1000;
@@ -71,7 +76,8 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn start(connection: Connection, target_files: u64, notices: Arc<Notices>) -> Result<Self> {
         let (sender, receiver) = sync_channel(MAX_QUEUED_JOBS);
-        let state = Thread { connection, target_files, leaf_sets: RefCell::default(), notices, transactions: 0 };
+        let state =
+            Thread { connection, target_files, leaf_sets: RefCell::default(), notices, transactions: 0, last_batch: 1 };
         let thread = std::thread::Builder::new()
             .name("prunus-writer".to_owned())
             .spawn(move || state.run(&receiver))
@@ -195,14 +201,15 @@ struct Thread {
     notices: Arc<Notices>,
     /// Since SQLite looked at its statistics.
     transactions: u32,
+    /// How many jobs shared the last transaction.
+    last_batch: usize,
 }
 
 impl Thread {
-    /// Sleeps until there is something to do, or until the store is closed. What waits behind a job goes with it.
+    /// Sleeps until there is something to do, or until the store is closed.
     fn run(mut self, queue: &Receiver<Job>) {
-        while let Ok(first) = queue.recv() {
-            let behind = queue.try_iter().take(MAX_BATCH_JOBS - 1);
-            self.run_batch(std::iter::once(first).chain(behind).collect());
+        while let Some(first) = next_soon(queue).or_else(|| queue.recv().ok()) {
+            self.run_batch(first, queue);
             self.transactions += 1;
             if self.transactions >= TRANSACTIONS_PER_OPTIMIZE {
                 self.optimize();
@@ -219,9 +226,11 @@ impl Thread {
         }
     }
 
-    fn run_batch(&self, mut jobs: Vec<Job>) {
+    /// Runs a job and those that come behind it, and answers all.
+    fn run_batch(&mut self, first: Job, queue: &Receiver<Job>) {
+        let mut jobs = vec![first];
         let transaction = WriteTransaction::new(&self.connection, self.target_files, &self.leaf_sets);
-        let result = self.run_jobs(&mut jobs, &transaction).map_err(Arc::new);
+        let result = self.run_jobs(&mut jobs, queue, &transaction).map_err(Arc::new);
         let full_tails = transaction.into_full_tails();
         let failure = || result.as_ref().err().map(|error| Error::NotCommitted(Arc::clone(error)));
         match failure() {
@@ -231,6 +240,7 @@ impl Thread {
                 self.roll_back();
             }
         }
+        self.last_batch = jobs.len();
         // Only now: whoever has an answer may rely on it.
         for mut job in jobs {
             job(Call::Answer(failure()));
@@ -242,10 +252,16 @@ impl Thread {
         self.connection.prepare_cached(sql)?.execute([]).map(drop)
     }
 
-    /// Runs jobs in one transaction and commits it. Stops with an error where it is lost.
-    fn run_jobs(&self, jobs: &mut [Job], transaction: &WriteTransaction<'_>) -> rusqlite::Result<()> {
+    /// Runs the first of the jobs and those that come behind it, which it adds, in one transaction, and commits it. Stops with
+    /// an error where it is lost.
+    fn run_jobs(
+        &self,
+        jobs: &mut Vec<Job>,
+        queue: &Receiver<Job>,
+        transaction: &WriteTransaction<'_>,
+    ) -> rusqlite::Result<()> {
         self.execute(BEGIN)?;
-        if self.run_together(jobs, transaction)? == Traces::None {
+        if self.run_together(jobs, queue, transaction)? == Traces::None {
             return self.execute(COMMIT);
         }
         self.leaf_sets.borrow_mut().forget();
@@ -259,14 +275,26 @@ impl Thread {
     }
 
     /// Runs each job, up to one that was refused after it had written.
-    fn run_together(&self, jobs: &mut [Job], transaction: &WriteTransaction<'_>) -> rusqlite::Result<Traces> {
-        for job in jobs {
+    fn run_together(
+        &self,
+        jobs: &mut Vec<Job>,
+        queue: &Receiver<Job>,
+        transaction: &WriteTransaction<'_>,
+    ) -> rusqlite::Result<Traces> {
+        while let Some(job) = jobs.last_mut() {
             let changes = self.connection.total_changes();
             let outcome = job(Call::Run(transaction));
             self.require_transaction()?;
             if outcome == Outcome::Refused && self.connection.total_changes() != changes {
                 return Ok(Traces::Some);
             }
+            let next = match jobs.len() {
+                MAX_BATCH_JOBS.. => None,
+                so_far if so_far < self.last_batch => next_soon(queue),
+                _ => queue.try_recv().ok(),
+            };
+            let Some(next) = next else { break };
+            jobs.push(next);
         }
         Ok(Traces::None)
     }
@@ -306,6 +334,18 @@ impl Thread {
     }
 }
 
+/// A job that is there or comes in a moment.
+fn next_soon(queue: &Receiver<Job>) -> Option<Job> {
+    let began = Instant::now();
+    loop {
+        match queue.try_recv() {
+            Ok(job) => return Some(job),
+            Err(TryRecvError::Empty) if began.elapsed() < AWAKE => std::thread::yield_now(),
+            Err(_) => return None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -336,7 +376,7 @@ mod tests {
                 Ok::<_, Error>(())
             };
             assert!(writer.submit(hold, drop).is_none());
-            // From here on the holder's transaction takes no further job.
+            // From here on all that is sent waits behind the holder, in its transaction.
             has_started.recv().unwrap();
             Self { release, writer, _folder: folder }
         }
@@ -419,8 +459,15 @@ mod tests {
 
     #[test]
     fn a_lost_transaction_is_told_to_every_job_of_it() {
-        check_lost(vec![|tx| create(tx, "before"), LOSE, |tx| create(tx, "after")]);
+        check_lost(vec![|tx| create(tx, "before"), LOSE]);
         check_lost(vec![|tx| create(tx, "before"), LOSE_AT_COMMIT, |tx| create(tx, "after")]);
+    }
+
+    #[test]
+    fn a_job_behind_a_lost_transaction_gets_another() {
+        let (answers, names) = run_together(vec![LOSE, |tx| create(tx, "after")]);
+        assert!(matches!(answers.as_slice(), [Err(Error::NotCommitted(_)), Ok(())]));
+        assert_eq!(names, ["after"]);
     }
 
     #[test]
@@ -454,13 +501,14 @@ mod tests {
 
     #[test]
     fn as_many_jobs_as_fit_share_a_transaction() {
-        assert_eq!(lost_with_the_last(MAX_BATCH_JOBS), MAX_BATCH_JOBS);
+        // The one that holds the writer is one of them.
+        assert_eq!(lost_with_the_last(MAX_BATCH_JOBS - 1), MAX_BATCH_JOBS - 1);
     }
 
     #[test]
     fn more_jobs_than_fit_one_transaction_get_another() {
-        assert_eq!(lost_with_the_last(MAX_BATCH_JOBS + 1), 1);
-        assert_eq!(lost_with_the_last(2 * MAX_BATCH_JOBS + 2), 2);
+        assert_eq!(lost_with_the_last(MAX_BATCH_JOBS), 1);
+        assert_eq!(lost_with_the_last(2 * MAX_BATCH_JOBS + 1), 2);
     }
 
     #[test]

@@ -130,6 +130,7 @@ impl Catalog {
                 Err(Refusal::Unavailable { path, source }) => {
                     unavailable.get_or_insert((path, source));
                 }
+                Err(Refusal::Store(error)) => return Err(error.into()),
             }
         }
         faults.extend(named_twice(&add));

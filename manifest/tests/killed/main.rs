@@ -17,8 +17,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use prunus_manifest::{
-    DataFileRow, Error, NewCommit, NewDataFile, NewTable, Operation, ReadTransaction, SchemaColumn, SnapshotId, Store,
-    StoreOptions, TableRow, Totals,
+    DataFileRow, EncodedStatistics, Error, NewCommit, NewDataFile, NewTable, Operation, ReadTransaction, SchemaColumn,
+    SnapshotId, Store, StoreOptions, TableRow, Totals,
 };
 use prunus_statistics::{
     Bound, ColumnStatistics, FieldId, FileColumn, FileStatistics, Precision, PrimitiveType, Provenance, Value,
@@ -169,7 +169,7 @@ fn commit_of(table: &TableRow, snapshot: i64) -> NewCommit {
 
 fn file(path: String, row_count: Option<u64>) -> NewDataFile {
     NewDataFile {
-        statistics: statistics_of(&path),
+        statistics: EncodedStatistics::new(&statistics_of(&path)).unwrap(),
         path,
         size_bytes: SIZE_BYTES,
         row_count,

@@ -5,9 +5,9 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use prunus_manifest::{
-    Committed, DataFileRow, Error, Expiry, FileLeaf, Forgotten, NewCommit, NewDataFile, NewRollback, NewTable,
-    Operation, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, Store, StoreOptions, TableId, TableRow, TagChange,
-    TagRow, WriteTransaction,
+    Committed, DataFileRow, EncodedStatistics, Error, Expiry, FileLeaf, Forgotten, NewCommit, NewDataFile, NewRollback,
+    NewTable, Operation, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, Store, StoreOptions, TableId, TableRow,
+    TagChange, TagRow, WriteTransaction,
 };
 use prunus_statistics::{
     Bound, ColumnStatistics, Count, FieldId, FileColumn, FileStatistics, Precision, PrimitiveType, Provenance, Value,
@@ -211,9 +211,6 @@ pub(crate) fn new_table(name: &str) -> NewTable {
 
 /// A file of ten rows, with statistics that depend on its path.
 pub(crate) fn file(path: &str) -> NewDataFile {
-    let first = i128::from(path.bytes().next().unwrap_or(0));
-    let number = between(Value::Integer(first), Value::Integer(first + 10));
-    let name = between(Value::Bytes(path.into()), Value::Bytes(format!("{path}~").into()));
     NewDataFile {
         path: path.to_owned(),
         size_bytes: 100,
@@ -225,8 +222,16 @@ pub(crate) fn file(path: &str) -> NewDataFile {
             FileLeaf { path: vec!["person".to_owned(), "name".to_owned()], field_id: None },
         ],
         partition: [(FieldId(9), Some(Value::Integer(1))), (FieldId(10), None)].into(),
-        statistics: FileStatistics { columns: [(FieldId(1), number), (FieldId(2), name)].into() },
+        statistics: EncodedStatistics::new(&statistics_of(path)).unwrap(),
     }
+}
+
+/// The statistics of the file of this path.
+pub(crate) fn statistics_of(path: &str) -> FileStatistics {
+    let first = i128::from(path.bytes().next().unwrap_or(0));
+    let number = between(Value::Integer(first), Value::Integer(first + 10));
+    let name = between(Value::Bytes(path.into()), Value::Bytes(format!("{path}~").into()));
+    FileStatistics { columns: [(FieldId(1), number), (FieldId(2), name)].into() }
 }
 
 pub(crate) fn between(min: Value, max: Value) -> FileColumn {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use prunus_manifest::{Error, ManifestId, SnapshotId, TableLayout};
 
-use crate::fixture::{Fixture, file};
+use crate::fixture::{Fixture, statistics_of};
 
 /// Each manifest of two files begins with one of the first letters and ends with one of the last.
 fn overlapping(manifests: u8) -> Fixture {
@@ -128,7 +128,7 @@ fn statistics_go_along() {
     fixture.store().regroup(fixture.table_id()).unwrap();
     for row in fixture.live_files(SnapshotId(4)) {
         let read = fixture.store().read(|tx| tx.load_file_statistics(row.file_id)).unwrap();
-        assert_eq!(read, file(&row.path).statistics);
+        assert_eq!(read, statistics_of(&row.path));
     }
 }
 

@@ -1,6 +1,6 @@
 //! A table gets the content of an older snapshot.
 
-use prunus_manifest::{DataFileRow, Error, NewDataFile, Operation, ROLLED_BACK_TO, SnapshotId};
+use prunus_manifest::{DataFileRow, EncodedStatistics, Error, NewDataFile, Operation, ROLLED_BACK_TO, SnapshotId};
 use prunus_statistics::FileStatistics;
 
 use crate::fixture::{Fixture, file};
@@ -48,7 +48,11 @@ fn what_comes_back_is_as_it_was() {
     for target in [100, 3, 1] {
         let fixture = Fixture::with_target(target);
         let odd = NewDataFile { row_count: None, etag: None, last_modified_ms: None, ..file("odd") };
-        let bare = NewDataFile { statistics: FileStatistics::default(), leaves: Vec::new(), ..file("bare") };
+        let bare = NewDataFile {
+            statistics: EncodedStatistics::new(&FileStatistics::default()).unwrap(),
+            leaves: Vec::new(),
+            ..file("bare")
+        };
         let files = vec![file("a"), odd, bare, file("stays")];
         fixture.commit(fixture.change(Operation::Append, files.clone(), &[])).unwrap();
         fixture.store().wait_for_maintenance().unwrap();
@@ -65,7 +69,7 @@ fn what_comes_back_is_as_it_was() {
                 last_modified_ms: file.last_modified_ms,
                 leaves: file.leaves.to_vec(),
                 partition: file.partition,
-                statistics,
+                statistics: EncodedStatistics::new(&statistics).unwrap(),
             };
             // There is no comparing but by parts, and what prints the same is the same.
             assert_eq!(format!("{read:?}"), format!("{expected:?}"), "{target}");

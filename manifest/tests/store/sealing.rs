@@ -5,7 +5,7 @@ use arrow::datatypes::Int64Type;
 use prunus_manifest::{ColumnZones, Error, ManifestRow, NewDataFile, Operation, SchemaColumn, SnapshotId, Totals};
 use prunus_statistics::{FieldId, FileStatistics, PrimitiveType, ZoneMap};
 
-use crate::fixture::{Fixture, NAME, NUMBER, file};
+use crate::fixture::{Fixture, NAME, NUMBER, file, statistics_of};
 
 fn manifests(fixture: &Fixture) -> Vec<ManifestRow> {
     fixture.store().wait_for_maintenance().unwrap();
@@ -160,7 +160,7 @@ fn statistics_are_inspected_the_same_before_and_after_sealing() {
     fixture.reopen_with_target(2);
     assert_eq!(manifests(&fixture).len(), 1);
     assert_eq!(inspect(&fixture), before);
-    assert_eq!(before[0], file("a").statistics);
+    assert_eq!(before[0], statistics_of("a"));
 }
 
 #[test]

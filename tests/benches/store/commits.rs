@@ -25,6 +25,7 @@ pub(crate) async fn measure() {
     let mut bare = Bare::create(&folder.path().join("bare.db"), &folder.path().join("prunus.db"));
     compare_one_writer(&catalog, &ident, &mut bare, 100).await;
     at_once(&catalog, &ident, 100 + 5 * PART..COMMITS).await;
+    (0..COMMITS - 5 * PART).step_by(WRITERS).for_each(|_| bare.commit(WRITERS));
     compare_one_writer(&catalog, &ident, &mut bare, COMMITS).await;
     compare_many_writers(&catalog, &ident, &mut bare, COMMITS + 5 * PART).await;
     big_commit(&catalog, &ident).await;
