@@ -44,7 +44,7 @@ impl<'c> ReadTransaction<'c> {
     }
 }
 
-/// A savepoint of the writer's transaction: what its job did becomes durable when the job succeeds, together with the
+/// A job's part of the writer's transaction: what the job did becomes durable when it succeeds, together with the
 /// jobs beside it. It reads, too, and sees what the job did.
 pub struct WriteTransaction<'c> {
     reader: ReadTransaction<'c>,

@@ -1,5 +1,6 @@
-//! A store in which any byte is flipped: it is refused, or an answer is an error, or the answer is right. Where it is not, since
-//! neither rows' liveness nor SQLite's indexes carry checksums, a check finds the damage.
+//! A store in which any byte is flipped: it is refused, or an answer is an error, or the answer is right. A plan is never wrong: it
+//! accounts for every file. Where a listing is, since neither rows' liveness nor SQLite's indexes carry checksums, a check finds
+//! the damage.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -174,6 +175,7 @@ impl Damaged {
         };
         let of_answer = |(question, answer): (Question, Result<Answer, Error>)| match answer {
             Ok(answer) if is_right(question, &answer, &self.answers) => Outcome::Right,
+            Ok(_) if matches!(question, Question::Plan(..)) => Outcome::WrongPlan,
             Ok(_) => wrong,
             Err(error) => Outcome::of_error(&error),
         };
@@ -188,6 +190,7 @@ enum Outcome {
     Error,
     WrongButFound,
     WrongUnnoticed,
+    WrongPlan,
     Panic,
 }
 
