@@ -14,6 +14,11 @@ pub(crate) async fn run<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Se
     tokio::task::spawn_blocking(work).await.unwrap_or(Err(Error::Background))
 }
 
+/// Runs work to its end, also where whoever asked for it goes away before.
+pub(crate) async fn to_the_end<T: Send + 'static>(work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
+    tokio::spawn(work).await.unwrap_or(Err(Error::Background))
+}
+
 impl Catalog {
     /// Runs `job` in one read transaction.
     pub(crate) async fn read<T: Send + 'static>(

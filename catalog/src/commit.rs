@@ -105,7 +105,7 @@ impl Catalog {
         request: CommitRequest,
         once: Once<Committed>,
     ) -> Result<Done<Committed>> {
-        let ready = self.make_ready(ident, request, self.clock.now_ms()).await?;
+        let ready = self.make_ready(ident, request).await?;
         self.commit_ready([ready], once, |tx, [ready]| ready.commit(tx)).await
     }
 }

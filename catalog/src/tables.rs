@@ -1,11 +1,13 @@
 //! Tables: create, list, look at, drop.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use prunus_manifest::{NewTable as NewTableRow, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, TableRow, Totals};
+use prunus_manifest::{
+    NewTable as NewTableRow, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, TableRow, Totals, WriteTransaction,
+};
 use prunus_statistics::{FieldId, PrimitiveType};
 
+use crate::blocking::to_the_end;
 use crate::catalog::Catalog;
 use crate::column_ref;
 use crate::location::Location;
@@ -168,16 +170,17 @@ impl Catalog {
     /// # Errors
     /// As [`Catalog::drop_table`], and [`Error::KeyReused`].
     pub async fn drop_table_once(&self, ident: TableIdent, once: Once<()>) -> Result<Done<()>> {
-        let (dropped, heads) = (ident.clone(), Arc::clone(&self.heads));
-        let done = self.write_once(once, move |tx| {
-            tx.drop_table(dropped.namespace.as_str(), dropped.name.as_str())?;
-            // Here too: whoever asked may not wait for the answer.
-            heads.forget(&dropped);
-            Ok(())
-        });
-        let done = done.await;
-        self.heads.forget(&ident);
-        done
+        let catalog = self.clone();
+        // The head is forgotten also where nobody waits for the answer any more.
+        let drop = async move {
+            let dropped = ident.clone();
+            let drop =
+                move |tx: &WriteTransaction<'_>| Ok(tx.drop_table(dropped.namespace.as_str(), dropped.name.as_str())?);
+            let done = catalog.write_once(once, drop).await;
+            catalog.heads.forget(&ident);
+            done
+        };
+        to_the_end(drop).await
     }
 }
 

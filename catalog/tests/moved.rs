@@ -107,8 +107,8 @@ fn overwrite() -> CommitRequest {
 /// A catalog to which these files are added: each between a check and the transaction after it.
 async fn catalog_that_moves(files: Vec<AddedFile>) -> (Catalog, Arc<Meddler>, TempDir) {
     let (catalog, meddler, folder) = catalog().await;
-    // The time of the snapshot is asked for before the first check.
-    *meddler.script.lock().unwrap() = std::iter::once(None).chain(files.into_iter().map(Some)).collect();
+    // After each check the time is asked for twice: for the snapshot, and for the reply.
+    *meddler.script.lock().unwrap() = files.into_iter().flat_map(|file| [Some(file), None]).collect();
     (catalog, meddler, folder)
 }
 

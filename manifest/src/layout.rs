@@ -31,14 +31,15 @@ const MAX_ATTEMPTS: usize = 5;
 /// How many steps one request takes at most for each manifest that there is.
 const MAX_STEPS_PER_MANIFEST: u64 = 8;
 
-const LIST_FULL_TAILS: &str = "
-    SELECT table_id
-    FROM lake_table
-    WHERE tail_files >= ?1";
+const LIST_DUE: &str = "
+    SELECT t.table_id
+    FROM lake_table t
+    WHERE t.tail_files >= ?1
+        OR EXISTS (SELECT 1 FROM manifest m INDEXED BY manifest_by_table WHERE m.table_id = t.table_id)";
 
-/// The tables whose tails were due when the store was closed, or killed.
-pub(crate) fn full_tails(connection: &Connection, target_files: u64) -> Result<BTreeSet<TableId>> {
-    let mut statement = connection.prepare(LIST_FULL_TAILS)?;
+/// The tables that may have been due when the store was closed, or killed: those with full tails or with manifests.
+pub(crate) fn list_due(connection: &Connection, target_files: u64) -> Result<BTreeSet<TableId>> {
+    let mut statement = connection.prepare(LIST_DUE)?;
     let tables = statement.query_map([Unsigned(target_files)], |row| row.get(0))?;
     Ok(tables.collect::<rusqlite::Result<_>>()?)
 }

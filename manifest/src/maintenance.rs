@@ -5,6 +5,7 @@
 //! stands. So no commit waits for a block to be compressed, and a kill at any point leaves the old layout or the new one.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -24,8 +25,21 @@ pub(crate) struct Notices {
 #[derive(Default)]
 struct State {
     due: BTreeSet<TableId>,
+    /// The table whose turn was last.
+    last: Option<TableId>,
     waiting: Vec<SyncSender<Result<()>>>,
     is_over: bool,
+}
+
+impl State {
+    /// The due table whose turn it is: they go round by their ids.
+    fn take_next(&mut self) -> Option<TableId> {
+        let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);
+        let next = self.due.range((after, Bound::Unbounded)).next().or_else(|| self.due.first()).copied()?;
+        self.due.remove(&next);
+        self.last = Some(next);
+        Some(next)
+    }
 }
 
 impl Notices {
@@ -123,7 +137,7 @@ impl Thread {
                 waiting.append(&mut state.waiting);
                 state.due.extend(self.failed.keys());
             }
-            if let Some(table_id) = state.due.pop_first() {
+            if let Some(table_id) = state.take_next() {
                 return Task::Maintain(table_id);
             }
             if !waiting.is_empty() {
@@ -171,5 +185,25 @@ impl Thread {
             Step::NothingToDo => self.layout.regroup(table_id, Limits::BACKGROUND, &mut self.settled),
             done @ Step::Done(_) => Ok(done),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_take_turns() {
+        let mut state = State { due: [1, 2, 3].map(TableId).into(), ..State::default() };
+        let mut turns = Vec::new();
+        for _ in 0..5 {
+            let TableId(id) = state.take_next().unwrap();
+            turns.push(id);
+            // Two of them always have more to do.
+            if id != 2 {
+                state.due.insert(TableId(id));
+            }
+        }
+        assert_eq!(turns, [1, 2, 3, 1, 3]);
     }
 }

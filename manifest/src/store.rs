@@ -110,7 +110,7 @@ impl Store {
         restore::refuse_unfinished(path)?;
         let connection = database::open_writer(path, options.power_loss)?;
         let notices = Arc::new(Notices::default());
-        notices.add(layout::full_tails(&connection, options.target_files())?);
+        notices.add(layout::list_due(&connection, options.target_files())?);
         let writer = Arc::new(Writer::start(connection, options.target_files(), Arc::clone(&notices))?);
         let readers = Arc::new(Readers::new(path, options.readers()));
         let layout = Arc::new(Layout::new(Arc::clone(&readers), Arc::clone(&writer), options.target_files()));

@@ -52,6 +52,8 @@ impl Catalog {
             for commit in Arc::make_mut(&mut ready).as_mut() {
                 self.check_filter(commit).await?;
             }
+            let now_ms = self.clock.now_ms();
+            Arc::make_mut(&mut ready).as_mut().iter_mut().for_each(|commit| commit.set_time(now_ms));
             let applied = Arc::clone(&ready);
             match self.write_once(once.clone(), move |tx| apply(tx, &applied)).await {
                 Err(Error::HeadMoved) => {}

@@ -53,12 +53,16 @@ struct AskedFilter {
 
 impl Catalog {
     /// Does all that comes before the transaction.
-    pub(super) async fn make_ready(
-        &self,
-        table: TableIdent,
-        request: CommitRequest,
-        committed_at_ms: i64,
-    ) -> Result<ReadyCommit> {
+    pub(super) async fn make_ready(&self, table: TableIdent, request: CommitRequest) -> Result<ReadyCommit> {
+        let ready = self.make_ready_of_known(table.clone(), request).await;
+        if ready.is_err() {
+            // It may have been held against a table that is not there any more.
+            self.heads.forget(&table);
+        }
+        ready
+    }
+
+    async fn make_ready_of_known(&self, table: TableIdent, request: CommitRequest) -> Result<ReadyCommit> {
         let faults = request.check_shape();
         if !faults.is_empty() {
             return Err(Error::Invalid(faults));
@@ -83,7 +87,7 @@ impl Catalog {
             add,
             remove,
             summary: request.summary,
-            committed_at_ms,
+            committed_at_ms: 0,
         };
         Ok(ReadyCommit { table, commit, filter, warnings, place: Place::Alone })
     }
@@ -143,6 +147,11 @@ impl Catalog {
 }
 
 impl ReadyCommit {
+    /// Sets the time of the commit, which is as late as can be: a plan of what was there at a time must find the same again.
+    pub(super) fn set_time(&mut self, committed_at_ms: i64) {
+        self.commit.committed_at_ms = committed_at_ms;
+    }
+
     /// Makes the commit the table's newest snapshot.
     pub(super) fn commit(&self, tx: &WriteTransaction<'_>) -> Result<Committed> {
         let done = match &self.filter {

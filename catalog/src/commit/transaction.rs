@@ -64,11 +64,10 @@ impl Catalog {
     }
 
     async fn make_all_ready(&self, commits: Vec<TableCommit>) -> Result<Vec<ReadyCommit>> {
-        let committed_at_ms = self.clock.now_ms();
         let (mut ready, mut faults, mut failure) = (Vec::with_capacity(commits.len()), Vec::new(), None);
         for (index, TableCommit { table, request }) in commits.into_iter().enumerate() {
             let place = Place::Part(index);
-            let commit = self.make_ready(table.clone(), request, committed_at_ms).await;
+            let commit = self.make_ready(table.clone(), request).await;
             match commit.map_err(|error| place.error(&table, error)) {
                 Ok(mut commit) => {
                     commit.place = place;
