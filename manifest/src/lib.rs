@@ -13,6 +13,7 @@ mod error;
 mod ids;
 
 mod database;
+mod job;
 mod lock;
 mod migrate;
 mod readers;
@@ -74,6 +75,7 @@ pub use error::{BlockName, Conflict, ConflictReason, Error, FormatError, Result}
 pub use expire::{Bounded, Expiry, Gap};
 pub use forget::{Forgotten, UnneededFile};
 pub use ids::{FileId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId};
+pub use job::WaitingJob;
 pub use layout::{Regrouped, TableLayout};
 pub use leaf_set::FileLeaf;
 pub use manifest::{ManifestRow, Removal};
@@ -89,4 +91,4 @@ pub use tag::{MAX_TAGS_PER_TABLE, TagChange, TagRow};
 pub use tail::{EncodedStatistics, TailEntry};
 pub use totals::Totals;
 pub use transaction::{ReadTransaction, WriteTransaction};
-pub use writer::{MAX_BATCH_JOBS, MAX_QUEUED_JOBS, WaitingJob};
+pub use writer::{MAX_BATCH_JOBS, MAX_QUEUED_JOBS};
