@@ -373,7 +373,9 @@ mod tests {
 
     #[test]
     fn an_append_of_one_file_is_six_statements() {
-        let statements = statements_of(|tx, table_id| drop(tx.commit(&sample::append(table_id, &["second"])).unwrap()));
+        let statements = statements_of(|tx, table_id| {
+            tx.commit(&sample::append(table_id, &["second"])).unwrap();
+        });
         let expected = [
             "SELECT t.current_snapshot, t.schema_id,",
             "SELECT file_id, size_bytes,",

@@ -76,7 +76,7 @@ mod tests {
         let shared = Arc::new(());
         let held = Arc::clone(&shared);
         let (sender, answer) = std::sync::mpsc::sync_channel(1);
-        let work = move |_: &WriteTransaction<'_>| Ok::<_, Error>(drop(Arc::clone(&held)));
+        let work = move |_: &WriteTransaction<'_>| Ok::<_, Error>(Arc::strong_count(&held));
         let reply = move |_| sender.send(Arc::strong_count(&shared)).unwrap();
         refuse(job_of(work, reply));
         assert_eq!(answer.recv().unwrap(), 1);
