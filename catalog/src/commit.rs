@@ -83,6 +83,20 @@ pub struct Committed {
     pub warnings: Vec<Fault>,
 }
 
+/// As the store has it, with nothing to warn of.
+impl From<prunus_manifest::Committed> for Committed {
+    fn from(done: prunus_manifest::Committed) -> Self {
+        Self {
+            snapshot_id: done.snapshot_id,
+            committed_at_ms: done.committed_at_ms,
+            added_files: done.added_files,
+            removed_files: done.removed_files,
+            totals: done.totals,
+            warnings: Vec::new(),
+        }
+    }
+}
+
 impl Catalog {
     /// Reads the files of a change, checks it, and makes it the table's newest snapshot. All or nothing.
     ///
@@ -106,7 +120,7 @@ impl Catalog {
         once: Once<Committed>,
     ) -> Result<Done<Committed>> {
         let ready = self.make_ready(ident, request).await?;
-        self.commit_ready([ready], once, |tx, [ready]| ready.commit(tx)).await
+        self.commit_ready([ready], once, |tx, [ready]| ready.record(ready.check(tx)?)).await
     }
 }
 

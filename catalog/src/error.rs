@@ -195,8 +195,9 @@ impl From<prunus_manifest::Error> for Error {
             Store::TooManyTags(_) => {
                 Self::invalid(Fault::at("tag", format!("a table has at most {MAX_TAGS_PER_TABLE} tags")))
             }
-            Store::RollbackTooLarge { files } => {
-                let message = format!("{files} files differ, and a rollback changes at most {MAX_FILES_PER_ROLLBACK}");
+            Store::RollbackTooLarge => {
+                let message =
+                    format!("more than {MAX_FILES_PER_ROLLBACK} files differ, which is what a rollback changes");
                 Self::invalid(Fault::at("snapshot_id", message))
             }
             // Only a page token names a schema.

@@ -1,11 +1,12 @@
 //! Rollback: a new snapshot with the content of an older one.
 
-use prunus_manifest::{NewRollback, SnapshotId};
+use prunus_manifest::{NewRollback, SnapshotId, TableRow};
 
-use crate::Result;
 use crate::catalog::Catalog;
-use crate::commit::Committed;
+use crate::commit::{Committed, MAX_COMMIT_ATTEMPTS};
 use crate::name::TableIdent;
+use crate::once::{Done, Once};
+use crate::{Error, Result};
 
 impl Catalog {
     /// Makes a snapshot with the content of an older one, or of the empty table, 0. No file is read: what comes back is known
@@ -13,22 +14,36 @@ impl Catalog {
     ///
     /// # Errors
     /// [`crate::Error::NotFound`], also for a snapshot that is expired; [`crate::Error::Invalid`] if more files differ than
-    /// one rollback may change; [`crate::Error::Store`].
+    /// one rollback may change; [`crate::Error::HeadMoved`] if the table does not stand still; [`crate::Error::Store`].
     pub async fn roll_back(&self, ident: TableIdent, snapshot_id: SnapshotId) -> Result<Committed> {
+        self.roll_back_once(ident, snapshot_id, Once::unkeyed()).await.map(Done::of_unkeyed)
+    }
+
+    /// The same for a request that may be sent more than once.
+    ///
+    /// # Errors
+    /// As [`Catalog::roll_back`], and [`KeyReused`](crate::Error::KeyReused).
+    pub async fn roll_back_once(
+        &self,
+        ident: TableIdent,
+        snapshot_id: SnapshotId,
+        once: Once<Committed>,
+    ) -> Result<Done<Committed>> {
         let committed_at_ms = self.clock.now_ms();
-        let done = self
-            .write(move |tx| {
-                let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-                Ok(tx.roll_back(&NewRollback { table_id: table.table_id, snapshot_id, committed_at_ms })?)
-            })
-            .await?;
-        Ok(Committed {
-            snapshot_id: done.snapshot_id,
-            committed_at_ms: done.committed_at_ms,
-            added_files: done.added_files,
-            removed_files: done.removed_files,
-            totals: done.totals,
-            warnings: Vec::new(),
-        })
+        for _ in 0..MAX_COMMIT_ATTEMPTS {
+            let table = ident.clone();
+            // What differs may fill many blocks, and no commit is to wait until they are read.
+            let prepared = self
+                .read(move |tx| {
+                    let TableRow { table_id, .. } = tx.load_table(table.namespace.as_str(), table.name.as_str())?;
+                    Ok(tx.prepare_rollback(&NewRollback { table_id, snapshot_id, committed_at_ms })?)
+                })
+                .await?;
+            match self.write_once(once.clone(), move |tx| Ok(tx.roll_back(&prepared)?.into())).await {
+                Err(Error::HeadMoved) => {}
+                done => return done,
+            }
+        }
+        Err(Error::HeadMoved)
     }
 }

@@ -1,4 +1,4 @@
-//! Commits with a filter whose table moves between their check and their transaction.
+//! Commits with a filter, and rollbacks, whose table moves between their check and their transaction.
 #![expect(clippy::unwrap_used, reason = "the helpers of tests are tests, too, but clippy does not see it")]
 
 use std::collections::{BTreeMap, VecDeque};
@@ -162,4 +162,25 @@ async fn a_transaction_whose_table_moves_is_checked_again() {
         }
         other => unreachable!("{other:?}"),
     }
+}
+
+/// Empties a table of one file, to which these are added: each between a look at what differs and the transaction after it.
+async fn roll_back_while_added(files: Vec<AddedFile>) -> Result<Committed, Error> {
+    let (catalog, meddler, _folder) = catalog().await;
+    catalog.commit(ident(), append(file("first", 1))).await.unwrap();
+    *meddler.script.lock().unwrap() = std::iter::once(None).chain(files.into_iter().map(Some)).collect();
+    let answer = catalog.roll_back(ident(), SnapshotId::EMPTY).await;
+    assert!(meddler.script.lock().unwrap().is_empty());
+    answer
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rollback_whose_table_moves_takes_what_came_with_it() {
+    let committed = roll_back_while_added(far_files(MAX_COMMIT_ATTEMPTS - 1)).await.unwrap();
+    assert_eq!((committed.removed_files, committed.totals.files), (MAX_COMMIT_ATTEMPTS as u64, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rollback_of_a_table_that_never_stands_still_is_given_up() {
+    assert!(matches!(roll_back_while_added(far_files(MAX_COMMIT_ATTEMPTS)).await, Err(Error::HeadMoved)));
 }

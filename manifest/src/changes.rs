@@ -47,7 +47,8 @@ const LIST_REMOVED_FROM_TAIL: &str = "
     SELECT file_id
     FROM data_file INDEXED BY data_file_tail_removed
     WHERE table_id = ?1 AND manifest_id IS NULL AND removed_snapshot > ?2 AND removed_snapshot <= ?3
-        AND added_snapshot <= ?2";
+        AND added_snapshot <= ?2
+    LIMIT ?4";
 
 // CROSS JOIN is SQLite's word for joining in the order that is written.
 const LIST_REMOVED_FROM_MANIFESTS: &str = "
@@ -55,7 +56,11 @@ const LIST_REMOVED_FROM_MANIFESTS: &str = "
     FROM manifest m INDEXED BY manifest_by_table CROSS JOIN data_file f INDEXED BY data_file_removed
     WHERE m.table_id = ?1 AND m.removed_files > 0 AND m.first_added_snapshot <= ?2
         AND f.manifest_id = m.manifest_id AND f.removed_snapshot > ?2 AND f.removed_snapshot <= ?3
-        AND f.added_snapshot <= ?2";
+        AND f.added_snapshot <= ?2
+    LIMIT ?4";
+
+/// SQLite's word for all rows.
+const NO_LIMIT: i64 = -1;
 
 impl ReadTransaction<'_> {
     /// The files that are live in exactly one of two snapshots, ascending by id. [`SnapshotId::EMPTY`] is the empty table, and
@@ -71,18 +76,56 @@ impl ReadTransaction<'_> {
     /// [`Error::Sqlite`]: crate::Error::Sqlite
     /// [`Error::DamagedRow`]: crate::Error::DamagedRow
     pub fn list_changes(&self, table_id: TableId, from: SnapshotId, to: SnapshotId) -> Result<Vec<Change>> {
+        let between = self.between(table_id, from, to)?;
+        let removed = self.files_removed(between, NO_LIMIT)?;
+        self.changes(between, from, removed)
+    }
+
+    /// The same if they are at most so many; `None` if they are more, which is found before any block is read.
+    pub(crate) fn list_few_changes(
+        &self,
+        table_id: TableId,
+        from: SnapshotId,
+        to: SnapshotId,
+        files_max: u32,
+    ) -> Result<Option<Vec<Change>>> {
+        let between = self.between(table_id, from, to)?;
+        let removed = self.files_removed(between, i64::from(files_max) + 1)?;
+        // What the newer one has more than the older one, and what it has in the place of the removed ones, was added.
+        let (in_older, in_newer) =
+            (self.count_live(table_id, between.older)?, self.count_live(table_id, between.newer)?);
+        let differ = (2 * removed.len() as u64).saturating_add(in_newer).saturating_sub(in_older);
+        if removed.len() as u64 > files_max.into() || differ > files_max.into() {
+            return Ok(None);
+        }
+        self.changes(between, from, removed).map(Some)
+    }
+
+    fn between(&self, table_id: TableId, from: SnapshotId, to: SnapshotId) -> Result<Between> {
         for snapshot_id in [from, to] {
             self.check_snapshot(table_id, snapshot_id)?;
         }
-        let between = Between { table_id, older: from.min(to), newer: from.max(to) };
-        let (in_newer, in_older) = if from <= to {
+        Ok(Between { table_id, older: from.min(to), newer: from.max(to) })
+    }
+
+    /// How many files a snapshot has.
+    fn count_live(&self, table_id: TableId, snapshot_id: SnapshotId) -> Result<u64> {
+        match snapshot_id {
+            SnapshotId::EMPTY => Ok(0),
+            _ => Ok(self.load_snapshot(table_id, snapshot_id)?.totals.files),
+        }
+    }
+
+    /// The removed files and those that were added, as seen from the one or the other snapshot.
+    fn changes(&self, between: Between, from: SnapshotId, removed: Vec<FileId>) -> Result<Vec<Change>> {
+        let (in_newer, in_older) = if from == between.older {
             (ChangeKind::Added, ChangeKind::Removed)
         } else {
             (ChangeKind::Removed, ChangeKind::Added)
         };
         let change = |kind| move |file_id| Change { file_id, kind };
         let mut changes: Vec<Change> = self.files_added(between)?.into_iter().map(change(in_newer)).collect();
-        changes.extend(self.files_removed(between)?.into_iter().map(change(in_older)));
+        changes.extend(removed.into_iter().map(change(in_older)));
         changes.sort_unstable_by_key(|change| change.file_id);
         Ok(changes)
     }
@@ -119,14 +162,15 @@ impl ReadTransaction<'_> {
         Ok(())
     }
 
-    /// The files that are live in the older snapshot and were removed up to the newer one. Their rows are all there, since
-    /// a snapshot that is retained names them.
-    fn files_removed(&self, between: Between) -> Result<Vec<FileId>> {
-        let values = params![between.table_id, between.older, between.newer];
-        let mut removed: Vec<FileId> = self.query_all(LIST_REMOVED_FROM_TAIL, values, |row| Ok(row.get(0)?))?;
-        let values = params![between.table_id, between.older, between.newer];
-        let sealed: Vec<FileId> = self.query_all(LIST_REMOVED_FROM_MANIFESTS, values, |row| Ok(row.get(0)?))?;
-        removed.extend(sealed);
+    /// The files that are live in the older snapshot and were removed up to the newer one, or so many of them. Their rows are
+    /// all there, since a snapshot that is retained names them.
+    fn files_removed(&self, between: Between, limit: i64) -> Result<Vec<FileId>> {
+        let list = |sql, limit| {
+            let values = params![between.table_id, between.older, between.newer, limit];
+            self.query_all(sql, values, |row| Ok(row.get::<_, FileId>(0)?))
+        };
+        let mut removed = list(LIST_REMOVED_FROM_TAIL, limit)?;
+        removed.extend(list(LIST_REMOVED_FROM_MANIFESTS, limit)?);
         Ok(removed)
     }
 }

@@ -1,5 +1,6 @@
 //! Commits: files in, files out, one snapshot more.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use rusqlite::{Row, params};
@@ -72,6 +73,18 @@ pub struct Committed {
     pub tail_files: u64,
 }
 
+/// A commit that nothing stands in the way of, in the transaction that it was checked in. Where several are to be recorded
+/// together, check all of them first: so one that is refused has left nothing to be undone. They must be of one table each.
+#[must_use = "nothing is written before it is recorded"]
+pub struct CheckedCommit<'t> {
+    tx: &'t WriteTransaction<'t>,
+    commit: &'t NewCommit,
+    removed: Cow<'t, [KnownFile]>,
+    snapshot: SnapshotRow,
+    /// How many entries the tail will have.
+    tail_files: u64,
+}
+
 /// What a commit needs to know of its table.
 pub(crate) struct Head {
     pub(crate) current_snapshot: SnapshotId,
@@ -108,7 +121,8 @@ const INSERT_STATISTICS: &str = "
 const REMOVE_FILE: &str = "
     UPDATE data_file
     SET removed_snapshot = ?2
-    WHERE file_id = ?1";
+    WHERE file_id = ?1
+    RETURNING manifest_id";
 
 const COUNT_REMOVALS: &str = "
     UPDATE manifest
@@ -120,57 +134,37 @@ impl WriteTransaction<'_> {
     /// Adds and removes files, as one snapshot.
     ///
     /// # Errors
-    /// [`Error::TableGone`]; [`Error::SchemaMoved`]; [`Error::SnapshotNotFound`] if the base is none of the table's;
-    /// [`Error::Conflict`] with every path at fault; [`Error::RowSumsDiffer`] for a replace; [`Error::TotalsOverflow`];
-    /// [`Error::Sqlite`].
+    /// As [`WriteTransaction::check_commit`] and [`CheckedCommit::record`].
     pub fn commit(&self, commit: &NewCommit) -> Result<Committed> {
-        let head = self.load_head(commit.table_id)?;
-        self.commit_on(commit, &head)
+        self.check_commit(commit, None)?.record()
     }
 
-    /// The same for a change that was held against all snapshots up to this one: what came after it, nobody has looked at.
+    /// Holds a commit against its table; writes nothing. `checked_up_to` is the snapshot up to which its writer has held it
+    /// against all others, if that matters: what came after it, nobody has looked at.
     ///
     /// # Errors
-    /// [`Error::HeadMoved`] if the table has a newer snapshot; all of [`WriteTransaction::commit`].
-    pub fn commit_checked(&self, commit: &NewCommit, checked_up_to: SnapshotId) -> Result<Committed> {
+    /// [`Error::TableGone`]; [`Error::HeadMoved`] if the table has a newer snapshot than `checked_up_to`;
+    /// [`Error::SchemaMoved`]; [`Error::SnapshotNotFound`] if the base is none of the table's; [`Error::Conflict`] with every
+    /// path at fault; [`Error::RowSumsDiffer`] for a replace; [`Error::TotalsOverflow`]; [`Error::Sqlite`].
+    pub fn check_commit<'t>(
+        &'t self,
+        commit: &'t NewCommit,
+        checked_up_to: Option<SnapshotId>,
+    ) -> Result<CheckedCommit<'t>> {
         let head = self.load_head(commit.table_id)?;
-        if head.current_snapshot != checked_up_to {
-            return Err(Error::HeadMoved { checked_up_to, current: head.current_snapshot });
+        if let Some(checked_up_to) = checked_up_to {
+            head.check_unmoved(checked_up_to)?;
         }
-        self.commit_on(commit, &head)
-    }
-
-    fn commit_on(&self, commit: &NewCommit, head: &Head) -> Result<Committed> {
-        self.check_head(commit, head)?;
+        self.check_head(commit, &head)?;
         let removed = conflict::check_paths(self, commit)?
             .map_err(|conflicts| Error::Conflict { current_snapshot: head.current_snapshot, conflicts })?;
         if commit.operation == Operation::Replace {
             check_row_sums(commit, &removed)?;
         }
-        self.record(commit, &removed, head)
+        CheckedCommit::new(self, commit, removed.into(), &head)
     }
 
-    /// Writes a change that was checked: its snapshot, its files, the table's new head.
-    pub(crate) fn record(&self, commit: &NewCommit, removed: &[KnownFile], head: &Head) -> Result<Committed> {
-        let table_id = commit.table_id;
-        let snapshot = next_snapshot(commit, removed, head)?;
-        self.insert_snapshot(table_id, &snapshot)?;
-        self.insert_files(commit, snapshot.snapshot_id)?;
-        self.remove_files(table_id, removed, snapshot.snapshot_id)?;
-        let tail_files = head.tail_files + snapshot.added_files;
-        self.execute(UPDATE_HEAD, params![table_id, snapshot.snapshot_id, Unsigned(tail_files)])?;
-        self.note_tail(table_id, tail_files);
-        Ok(Committed {
-            snapshot_id: snapshot.snapshot_id,
-            committed_at_ms: snapshot.committed_at_ms,
-            added_files: snapshot.added_files,
-            removed_files: snapshot.removed_files,
-            totals: snapshot.totals,
-            tail_files,
-        })
-    }
-
-    fn check_head(&self, commit: &NewCommit, head: &Head) -> Result<()> {
+    pub(crate) fn check_head(&self, commit: &NewCommit, head: &Head) -> Result<()> {
         if head.schema_id != commit.schema_id {
             return Err(Error::SchemaMoved { expected: commit.schema_id, current: head.schema_id });
         }
@@ -218,13 +212,61 @@ impl WriteTransaction<'_> {
     fn remove_files(&self, table_id: TableId, removed: &[KnownFile], snapshot_id: SnapshotId) -> Result<()> {
         let mut by_manifest: BTreeMap<ManifestId, Totals> = BTreeMap::new();
         for file in removed {
-            self.execute(REMOVE_FILE, params![file.file_id, snapshot_id])?;
-            if let Some(manifest_id) = file.manifest_id {
+            // Its row says where the file is now: it may have moved since it was looked at.
+            let manifest_id: Option<Option<ManifestId>> =
+                self.query_first(REMOVE_FILE, params![file.file_id, snapshot_id], |row| Ok(row.get(0)?))?;
+            if let Some(manifest_id) = manifest_id.ok_or(Error::FileNotFound(file.file_id))? {
                 let totals = by_manifest.entry(manifest_id).or_default();
                 *totals = totals.with(file.size_bytes, file.row_count).ok_or(Error::TotalsOverflow(table_id))?;
             }
         }
         by_manifest.into_iter().try_for_each(|(manifest_id, removed)| count_removals(self, manifest_id, removed))
+    }
+}
+
+impl<'t> CheckedCommit<'t> {
+    /// A commit whose removed files are live, and whose added ones may be added, in this head.
+    pub(crate) fn new(
+        tx: &'t WriteTransaction<'t>,
+        commit: &'t NewCommit,
+        removed: Cow<'t, [KnownFile]>,
+        head: &Head,
+    ) -> Result<Self> {
+        let snapshot = next_snapshot(commit, &removed, head)?;
+        let tail_files = head.tail_files + snapshot.added_files;
+        Ok(Self { tx, commit, removed, snapshot, tail_files })
+    }
+
+    /// Writes the commit: its snapshot, its files, the table's new head.
+    ///
+    /// # Errors
+    /// [`Error::TotalsOverflow`], [`Error::FileNotFound`], [`Error::Sqlite`].
+    pub fn record(self) -> Result<Committed> {
+        let Self { tx, commit, removed, snapshot, tail_files } = self;
+        let table_id = commit.table_id;
+        tx.insert_snapshot(table_id, &snapshot)?;
+        tx.insert_files(commit, snapshot.snapshot_id)?;
+        tx.remove_files(table_id, &removed, snapshot.snapshot_id)?;
+        tx.execute(UPDATE_HEAD, params![table_id, snapshot.snapshot_id, Unsigned(tail_files)])?;
+        tx.note_tail(table_id, tail_files);
+        Ok(Committed {
+            snapshot_id: snapshot.snapshot_id,
+            committed_at_ms: snapshot.committed_at_ms,
+            added_files: snapshot.added_files,
+            removed_files: snapshot.removed_files,
+            totals: snapshot.totals,
+            tail_files,
+        })
+    }
+}
+
+impl Head {
+    /// That the table's newest snapshot is the one up to which a change was looked at.
+    pub(crate) fn check_unmoved(&self, checked_up_to: SnapshotId) -> Result<()> {
+        if self.current_snapshot == checked_up_to {
+            return Ok(());
+        }
+        Err(Error::HeadMoved { checked_up_to, current: self.current_snapshot })
     }
 }
 
@@ -304,50 +346,10 @@ mod tests {
     use rusqlite::trace::{TraceEvent, TraceEventCodes};
 
     use super::*;
-    use crate::{NewTable, database};
+    use crate::{database, sample};
 
-    fn append(table_id: TableId, path: &str) -> NewCommit {
-        let file = NewDataFile {
-            path: path.to_owned(),
-            size_bytes: 1,
-            row_count: None,
-            etag: None,
-            last_modified_ms: None,
-            leaves: vec![FileLeaf { path: vec!["number".to_owned()], field_id: None }],
-            partition: Partition::new(),
-            statistics: EncodedStatistics::new(&prunus_statistics::FileStatistics::default()).unwrap(),
-        };
-        NewCommit {
-            table_id,
-            base_snapshot: None,
-            schema_id: SchemaId(1),
-            operation: Operation::Append,
-            add: vec![file],
-            remove: Vec::new(),
-            summary: BTreeMap::new(),
-            committed_at_ms: 1,
-        }
-    }
-
-    fn create_table(tx: &WriteTransaction<'_>) -> TableId {
-        tx.create_namespace("sales", &BTreeMap::new(), 1).unwrap();
-        let new = NewTable {
-            namespace: "sales".to_owned(),
-            name: "orders".to_owned(),
-            uuid: "uuid".to_owned(),
-            location: None,
-            schema: "{}".to_owned(),
-            columns: Vec::new(),
-            last_field_id: prunus_statistics::FieldId(1),
-            cluster_by: Vec::new(),
-            properties: BTreeMap::new(),
-            created_at_ms: 1,
-        };
-        tx.create_table(&new).unwrap().table_id
-    }
-
-    #[test]
-    fn an_append_of_one_file_is_six_statements() {
+    /// The first words of each statement that the job runs, on a store with a table.
+    fn statements_of(job: impl FnOnce(&WriteTransaction<'_>, TableId)) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let mut connection =
             database::open_writer(&folder.path().join("store.db"), crate::PowerLoss::LosesNothing).unwrap();
@@ -362,10 +364,18 @@ mod tests {
         connection.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(note)).unwrap();
         let known = RefCell::default();
         let tx = WriteTransaction::new(&connection, 4096, &known);
-        let table_id = create_table(&tx);
-        tx.commit(&append(table_id, "first")).unwrap();
+        let table_id = sample::create_table(&tx);
+        tx.commit(&sample::append(table_id, &["first"])).unwrap();
         statements.lock().unwrap().clear();
-        tx.commit(&append(table_id, "second")).unwrap();
+        job(&tx, table_id);
+        statements.lock().unwrap().clone()
+    }
+
+    #[test]
+    fn an_append_of_one_file_is_six_statements() {
+        let statements = statements_of(|tx, table_id| {
+            tx.commit(&sample::append(table_id, &["second"])).unwrap();
+        });
         let expected = [
             "SELECT t.current_snapshot, t.schema_id,",
             "SELECT file_id, size_bytes,",
@@ -374,6 +384,14 @@ mod tests {
             "INSERT INTO tail_statistics",
             "UPDATE lake_table SET",
         ];
-        assert_eq!(*statements.lock().unwrap(), expected);
+        assert_eq!(statements, expected);
+    }
+
+    #[test]
+    fn a_commit_that_is_checked_and_not_recorded_writes_nothing() {
+        let statements = statements_of(|tx, table_id| {
+            drop(tx.check_commit(&sample::append(table_id, &["second"]), None).unwrap());
+        });
+        assert_eq!(statements, ["SELECT t.current_snapshot, t.schema_id,", "SELECT file_id, size_bytes,"]);
     }
 }

@@ -9,14 +9,14 @@ use crate::data_file::{DataFileRow, path_hash};
 use crate::error::{Conflict, ConflictReason};
 use crate::ids::Unsigned;
 use crate::transaction::ReadTransaction;
-use crate::{FileId, ManifestId, Result, SnapshotId};
+use crate::{FileId, Result, SnapshotId};
 
 /// A file that a path names, or named.
+#[derive(Clone)]
 pub(crate) struct KnownFile {
     pub(crate) file_id: FileId,
     pub(crate) size_bytes: u64,
     pub(crate) row_count: Option<u64>,
-    pub(crate) manifest_id: Option<ManifestId>,
     etag: Option<String>,
     added_snapshot: SnapshotId,
     is_live: bool,
@@ -28,7 +28,6 @@ impl From<&DataFileRow> for KnownFile {
             file_id: file.file_id,
             size_bytes: file.size_bytes,
             row_count: file.row_count,
-            manifest_id: file.manifest_id,
             etag: file.etag.clone(),
             added_snapshot: file.added_snapshot,
             is_live: file.removed_snapshot.is_none(),
@@ -37,7 +36,7 @@ impl From<&DataFileRow> for KnownFile {
 }
 
 const SELECT_BY_PATH: &str = "
-    SELECT file_id, size_bytes, row_count, manifest_id, etag, added_snapshot, removed_snapshot IS NULL
+    SELECT file_id, size_bytes, row_count, etag, added_snapshot, removed_snapshot IS NULL
     FROM data_file INDEXED BY data_file_by_path
     WHERE table_id = ?1 AND path_hash = ?2 AND path = ?3";
 
@@ -94,9 +93,8 @@ fn known_file(row: &Row<'_>) -> Result<KnownFile> {
         file_id: row.get(0)?,
         size_bytes: row.get::<_, Unsigned>(1)?.0,
         row_count: row.get::<_, Option<Unsigned>>(2)?.map(|rows| rows.0),
-        manifest_id: row.get(3)?,
-        etag: row.get(4)?,
-        added_snapshot: row.get(5)?,
-        is_live: row.get(6)?,
+        etag: row.get(3)?,
+        added_snapshot: row.get(4)?,
+        is_live: row.get(5)?,
     })
 }

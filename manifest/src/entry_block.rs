@@ -4,18 +4,33 @@ use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, Int64Array, RecordBatch, UInt64Array};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema, UInt64Type};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::block;
 use crate::error::FormatError;
 use crate::{FileId, SnapshotId, TailEntry};
 
-/// What the block holds of one entry.
+/// What the block holds of one entry, and the file's row says as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EntryIdentity {
     pub(crate) file_id: FileId,
     pub(crate) row_count: Option<u64>,
     pub(crate) size_bytes: u64,
     pub(crate) added_snapshot: SnapshotId,
+}
+
+impl EntryIdentity {
+    /// The file's share in the digest of a manifest, which is the sum of such.
+    pub(crate) fn digest(self) -> u64 {
+        let numbers = [
+            self.file_id.0.cast_unsigned(),
+            self.row_count.is_some().into(),
+            self.row_count.unwrap_or(0),
+            self.size_bytes,
+            self.added_snapshot.0.cast_unsigned(),
+        ];
+        xxh3_64(numbers.map(u64::to_le_bytes).as_flattened())
+    }
 }
 
 /// The entries of a manifest, in its order. All arrays are of one length.

@@ -223,11 +223,8 @@ pub enum Error {
         removed: u64,
     },
     /// A rollback would add and remove more files than one may.
-    #[error("the rollback would add and remove {files} files, and at most {MAX_FILES_PER_ROLLBACK} can be")]
-    RollbackTooLarge {
-        /// How many.
-        files: usize,
-    },
+    #[error("the rollback would add and remove more than {MAX_FILES_PER_ROLLBACK} files")]
+    RollbackTooLarge,
     /// The table's rows or bytes would pass 2^63 - 1.
     #[error("the totals of table {0} would pass 2^63 - 1")]
     TotalsOverflow(TableId),

@@ -10,6 +10,7 @@ use rusqlite::{Row, params};
 
 use crate::data_file::path_hash;
 use crate::expire::{Bounded, Gap};
+use crate::install::CHANGE_LAYOUT;
 use crate::manifest::Removal;
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use crate::{FileId, ManifestId, Result, TableId};
@@ -64,11 +65,6 @@ const DELETE_FILE: &str = "
 const DELETE_MANIFEST: &str = "
     DELETE FROM manifest
     WHERE manifest_id = ?1";
-
-const CHANGE_LAYOUT: &str = "
-    UPDATE lake_table
-    SET tail_files = tail_files - ?2, layout_generation = layout_generation + 1
-    WHERE table_id = ?1";
 
 impl ReadTransaction<'_> {
     /// Up to `limit` files that lie wholly in the gaps, in the order in which they are forgotten.

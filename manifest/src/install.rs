@@ -41,7 +41,8 @@ const SELECT_GENERATION: &str = "
 const HAS_MANIFEST: &str = "
     SELECT EXISTS (SELECT 1 FROM manifest WHERE manifest_id = ?1)";
 
-const COUNT_LAYOUT: &str = "
+/// Counts another layout of a table, and so many files out of its tail.
+pub(crate) const CHANGE_LAYOUT: &str = "
     UPDATE lake_table
     SET tail_files = tail_files - ?2, layout_generation = layout_generation + 1
     WHERE table_id = ?1";
@@ -117,7 +118,7 @@ pub(crate) fn install(
             tx.execute(DELETE_MANIFEST, [manifest_id])?;
         }
     }
-    tx.execute(COUNT_LAYOUT, params![table_id, Unsigned(sealed_files)])?;
+    tx.execute(CHANGE_LAYOUT, params![table_id, Unsigned(sealed_files)])?;
     tracing::debug!(%table_id, manifests = built.len(), ?source, "manifests are in place");
     Ok(())
 }

@@ -4,9 +4,9 @@
 //! a kill.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::{Error, Result};
+use crate::{Error, Result, backup};
 
 /// Held as long as the store is open.
 pub(crate) struct StoreLock {
@@ -16,7 +16,7 @@ pub(crate) struct StoreLock {
 impl StoreLock {
     /// Locks the file `<database>.lock`, which stays there when the lock is gone.
     pub(crate) fn acquire(database: &Path) -> Result<Self> {
-        let path = lock_path(database);
+        let path = backup::beside(database, ".lock");
         let unusable = |source| Error::LockFile { path: path.clone(), source };
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(unusable)?;
         match file.try_lock() {
@@ -25,10 +25,4 @@ impl StoreLock {
             Err(TryLockError::Error(source)) => Err(unusable(source)),
         }
     }
-}
-
-fn lock_path(database: &Path) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
-    name.push(".lock");
-    name.into()
 }

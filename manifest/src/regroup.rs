@@ -149,7 +149,10 @@ impl Survey {
                 continue;
             }
             entries += needed;
-            if manifests.len() == MAX_SMALL || entries > self.target_files.saturating_mul(MAX_GROUP as u64) {
+            let is_full = manifests.len() == MAX_SMALL || entries > self.target_files.saturating_mul(MAX_GROUP as u64);
+            // What is beyond it by itself, since the target was larger once, is taken all the same: else it would be in the way
+            // for ever.
+            if is_full && (is_hollow || manifests.len() > 1) {
                 break;
             }
             is_hollow |= hollow;
@@ -248,6 +251,7 @@ mod tests {
     use prunus_statistics::{Bound, ColumnStatistics, FileColumn, Precision, PrimitiveType, Provenance};
 
     use super::*;
+    use crate::{SnapshotId, Totals};
 
     fn zone(min: Option<i128>, max: Option<i128>) -> ZoneMap {
         let bound = |value| Bound {
@@ -271,6 +275,43 @@ mod tests {
 
     fn known(bounds: &[(i128, i128)]) -> Vec<Option<Range>> {
         ranges_of(&bounds.iter().map(|(min, max)| (Some(*min), Some(*max))).collect::<Vec<_>>())
+    }
+
+    /// The manifests of the first group of those that have so many entries, of which so many are needed.
+    fn small_group(target_files: u64, entries: &[(u64, u64)]) -> Option<Vec<i64>> {
+        let manifest = |(manifest_id, (files, _)): (i64, &(u64, u64))| ManifestRow {
+            manifest_id: ManifestId(manifest_id),
+            table_id: TableId(1),
+            totals: Totals { files: *files, ..Totals::default() },
+            first_added_snapshot: SnapshotId(1),
+            last_added_snapshot: SnapshotId(1),
+            removed: Totals::default(),
+        };
+        let survey = Survey {
+            manifests: (1..).zip(entries).map(manifest).collect(),
+            needed: entries.iter().map(|(_, needed)| *needed).collect(),
+            order: None,
+            target_files,
+        };
+        let group = survey.small_group()?;
+        Some(group.manifests.iter().map(|manifest| manifest.manifest_id.0).collect())
+    }
+
+    #[test]
+    fn a_group_ends_where_it_holds_enough() {
+        assert_eq!(small_group(10, &[(30, 14), (30, 14), (30, 14), (30, 14)]), Some(vec![1, 2]));
+    }
+
+    #[test]
+    fn a_manifest_that_is_more_than_a_group_by_itself_is_rebuilt() {
+        assert_eq!(small_group(10, &[(100, 45)]), Some(vec![1]));
+        assert_eq!(small_group(10, &[(100, 45), (100, 45), (4, 4)]), Some(vec![1]));
+        assert_eq!(small_group(10, &[(4, 4), (100, 45), (4, 4)]), Some(vec![1, 2]));
+    }
+
+    #[test]
+    fn one_small_manifest_alone_is_let_be() {
+        assert_eq!(small_group(10, &[(10, 10), (4, 4), (10, 10)]), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use prunus_statistics::FileStatistics;
 
 use crate::changes::ChangeKind;
-use crate::commit::{Committed, NewCommit, NewDataFile};
+use crate::commit::{CheckedCommit, Committed, NewCommit, NewDataFile};
 use crate::conflict::KnownFile;
 use crate::data_file::DataFileRow;
 use crate::error::BlockName;
@@ -14,7 +14,7 @@ use crate::transaction::{ReadTransaction, WriteTransaction};
 use crate::{EncodedStatistics, Error, FileId, ManifestId, Result, SnapshotId, TableId};
 
 /// The most files that one rollback adds and removes.
-pub const MAX_FILES_PER_ROLLBACK: usize = 100_000;
+pub const MAX_FILES_PER_ROLLBACK: u32 = 100_000;
 
 /// The key of a snapshot's summary that says which content a rollback gave it.
 pub const ROLLED_BACK_TO: &str = "rolled_back_to";
@@ -30,21 +30,34 @@ pub struct NewRollback {
     pub committed_at_ms: i64,
 }
 
-impl WriteTransaction<'_> {
-    /// Makes a snapshot with the content of an older one: what is live now and was not then is removed, what was live then and
-    /// is not now is added again, under new ids, with all that was known of it. A file that was removed since and added again
-    /// with the same content stays as it is. The schema stays the current one. Where nothing differs the snapshot is made all
-    /// the same, with no files added or removed: whoever asks twice gets what was asked for twice.
+/// A rollback as it goes into a write transaction, with all that comes back.
+pub struct PreparedRollback {
+    commit: NewCommit,
+    removed: Vec<KnownFile>,
+    target: SnapshotId,
+    /// The table's newest snapshot when it was prepared.
+    head: SnapshotId,
+}
+
+impl ReadTransaction<'_> {
+    /// Works out what makes the table's content that of an older snapshot: what is live now and was not then is to be removed,
+    /// what was live then and is not now is to be added again, under new ids, with all that was known of it. A file that was
+    /// removed since and added again with the same content stays as it is. The schema stays the current one. What is too large
+    /// is refused before any block is read.
     ///
     /// # Errors
     /// [`Error::TableGone`]; [`Error::SnapshotNotFound`] if the snapshot was never made or is expired;
-    /// [`Error::RollbackTooLarge`]; [`Error::TotalsOverflow`], [`Error::MissingBlock`], [`Error::DamagedBlock`],
-    /// [`Error::DamagedRow`], [`Error::Sqlite`].
-    pub fn roll_back(&self, rollback: &NewRollback) -> Result<Committed> {
-        let NewRollback { table_id, snapshot_id, committed_at_ms } = *rollback;
+    /// [`Error::RollbackTooLarge`]; [`Error::MissingBlock`], [`Error::DamagedBlock`], [`Error::DamagedRow`],
+    /// [`Error::Sqlite`].
+    pub fn prepare_rollback(&self, rollback: &NewRollback) -> Result<PreparedRollback> {
+        self.prepare_limited(rollback, MAX_FILES_PER_ROLLBACK)
+    }
+
+    fn prepare_limited(&self, rollback: &NewRollback, files_max: u32) -> Result<PreparedRollback> {
+        let NewRollback { table_id, snapshot_id: target, committed_at_ms } = *rollback;
         let head = self.load_head(table_id)?;
-        let changes = self.list_changes(table_id, head.current_snapshot, snapshot_id)?;
-        check_size(changes.len())?;
+        let changes = self.list_few_changes(table_id, head.current_snapshot, target, files_max)?;
+        let changes = changes.ok_or(Error::RollbackTooLarge)?;
         let ids_of = |kind| changes.iter().filter(move |change| change.kind == kind).map(|change| change.file_id);
         let mut add = self.load_data_files(&ids_of(ChangeKind::Added).collect::<Vec<_>>())?;
         let mut remove = self.load_data_files(&ids_of(ChangeKind::Removed).collect::<Vec<_>>())?;
@@ -57,15 +70,30 @@ impl WriteTransaction<'_> {
             operation: Operation::Overwrite,
             add: self.with_statistics(table_id, add)?,
             remove: remove.into_iter().map(|file| file.path).collect(),
-            summary: BTreeMap::from([(ROLLED_BACK_TO.to_owned(), snapshot_id.to_string())]),
+            summary: BTreeMap::from([(ROLLED_BACK_TO.to_owned(), target.to_string())]),
             committed_at_ms,
         };
-        self.record(&commit, &removed, &head)
+        Ok(PreparedRollback { commit, removed, target, head: head.current_snapshot })
     }
 }
 
-fn check_size(files: usize) -> Result<()> {
-    if files <= MAX_FILES_PER_ROLLBACK { Ok(()) } else { Err(Error::RollbackTooLarge { files }) }
+impl WriteTransaction<'_> {
+    /// Makes a snapshot with the content of an older one. Where nothing differs it is made all the same, with no files added or
+    /// removed: whoever asks twice gets what was asked for twice.
+    ///
+    /// # Errors
+    /// [`Error::TableGone`]; [`Error::HeadMoved`] if the table has a newer snapshot than when this was prepared;
+    /// [`Error::SchemaMoved`]; [`Error::SnapshotNotFound`] if the older snapshot has expired since;
+    /// [`Error::TotalsOverflow`], [`Error::FileNotFound`], [`Error::Sqlite`].
+    pub fn roll_back(&self, prepared: &PreparedRollback) -> Result<Committed> {
+        let PreparedRollback { commit, removed, target, head: prepared_on } = prepared;
+        let head = self.load_head(commit.table_id)?;
+        head.check_unmoved(*prepared_on)?;
+        self.check_head(commit, &head)?;
+        // Once no snapshot names what comes back, its objects may be deleted.
+        self.check_snapshot(commit.table_id, *target)?;
+        CheckedCommit::new(self, commit, removed.into(), &head)?.record()
+    }
 }
 
 /// Leaves out the files that are on both sides under different ids.
@@ -129,11 +157,33 @@ fn new_data_file(file: DataFileRow, statistics: EncodedStatistics) -> NewDataFil
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Store, StoreOptions, sample};
+
+    /// A store with a table of four files in two manifests, whose blocks are gone.
+    fn store_without_blocks(folder: &tempfile::TempDir) -> (Store, TableId) {
+        let options = StoreOptions { manifest_target_files: 2, ..StoreOptions::default() };
+        let store = Store::open_with(&folder.path().join("store.db"), &options).unwrap();
+        let table_id = store.write(|tx| Ok::<_, Error>(sample::create_table(tx))).unwrap();
+        store.write(move |tx| tx.commit(&sample::append(table_id, &["a", "b", "c", "d"]))).unwrap();
+        store.wait_for_maintenance().unwrap();
+        store.write(|tx| tx.execute("DELETE FROM entry_block", [])).unwrap();
+        (store, table_id)
+    }
+
+    fn prepare(files_max: u32) -> Result<PreparedRollback> {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, table_id) = store_without_blocks(&folder);
+        let rollback = NewRollback { table_id, snapshot_id: SnapshotId::EMPTY, committed_at_ms: 1 };
+        store.read(|tx| tx.prepare_limited(&rollback, files_max))
+    }
+
+    #[test]
+    fn a_rollback_that_is_too_large_is_refused_before_a_block_is_read() {
+        assert!(matches!(prepare(3), Err(Error::RollbackTooLarge)));
+    }
 
     #[test]
     fn a_rollback_changes_files_up_to_the_limit() {
-        assert!(check_size(MAX_FILES_PER_ROLLBACK).is_ok());
-        let beyond = check_size(MAX_FILES_PER_ROLLBACK + 1);
-        assert!(matches!(beyond, Err(Error::RollbackTooLarge { files }) if files == MAX_FILES_PER_ROLLBACK + 1));
+        assert!(matches!(prepare(4), Err(Error::MissingBlock { .. })));
     }
 }

@@ -1,4 +1,7 @@
-//! Statistics for tests: of every physical type, good ones and such as a careless writer sends.
+//! What tests are made of: statistics of every physical type, good ones and such as a careless writer sends; a table and its
+//! commits.
+
+use std::collections::BTreeMap;
 
 use proptest::collection::vec;
 use proptest::option;
@@ -11,7 +14,10 @@ use prunus_statistics::{
 use crate::builder::Entry;
 use crate::entry_block::EntryIdentity;
 use crate::schema::SchemaColumn;
-use crate::{FileId, SnapshotId};
+use crate::{
+    EncodedStatistics, FileId, FileLeaf, NewCommit, NewDataFile, NewTable, Operation, Partition, SchemaId, SnapshotId,
+    TableId, WriteTransaction,
+};
 
 const TYPES: [PrimitiveType; 14] = [
     PrimitiveType::Boolean,
@@ -104,4 +110,46 @@ fn value(column_type: PrimitiveType) -> BoxedStrategy<Value> {
         }
     };
     prop_oneof![9 => right, 1 => wrong].boxed()
+}
+
+/// The first table of a new store.
+pub(crate) fn create_table(tx: &WriteTransaction<'_>) -> TableId {
+    tx.create_namespace("sales", &BTreeMap::new(), 1).unwrap();
+    let new = NewTable {
+        namespace: "sales".to_owned(),
+        name: "orders".to_owned(),
+        uuid: "uuid".to_owned(),
+        location: None,
+        schema: "{}".to_owned(),
+        columns: Vec::new(),
+        last_field_id: FieldId(1),
+        cluster_by: Vec::new(),
+        properties: BTreeMap::new(),
+        created_at_ms: 1,
+    };
+    tx.create_table(&new).unwrap().table_id
+}
+
+/// Adds files of which nothing is known to such a table.
+pub(crate) fn append(table_id: TableId, paths: &[&str]) -> NewCommit {
+    let file = |path: &&str| NewDataFile {
+        path: (*path).to_owned(),
+        size_bytes: 1,
+        row_count: None,
+        etag: None,
+        last_modified_ms: None,
+        leaves: vec![FileLeaf { path: vec!["number".to_owned()], field_id: None }],
+        partition: Partition::new(),
+        statistics: EncodedStatistics::new(&FileStatistics::default()).unwrap(),
+    };
+    NewCommit {
+        table_id,
+        base_snapshot: None,
+        schema_id: SchemaId(1),
+        operation: Operation::Append,
+        add: paths.iter().map(file).collect(),
+        remove: Vec::new(),
+        summary: BTreeMap::new(),
+        committed_at_ms: 1,
+    }
 }

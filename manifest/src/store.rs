@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use prunus_statistics::FieldId;
 
+use crate::job::WaitingJob;
 use crate::layout::{self, Layout, Regrouped, TableLayout};
 use crate::lock::StoreLock;
 use crate::maintenance::{Maintenance, Notices};
 use crate::readers::Readers;
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use crate::writer::{WaitingJob, Writer};
+use crate::writer::Writer;
 use crate::{Error, Result, TableId, database, restore};
 
 /// How many files a manifest is made of.

@@ -6,7 +6,6 @@
 //! What else is due on account of the jobs it leaves to the maintenance.
 
 use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SendError, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::thread::JoinHandle;
@@ -14,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ffi};
 
+use crate::job::{self, Call, Job, Outcome, WaitingJob};
 use crate::leaf_set::KnownLeafSets;
 use crate::maintenance::Notices;
 use crate::transaction::WriteTransaction;
@@ -42,23 +42,6 @@ const ROLLBACK: &str = "ROLLBACK";
 const SAVEPOINT: &str = "SAVEPOINT job";
 const RELEASE: &str = "RELEASE job";
 const ROLLBACK_JOB: &str = "ROLLBACK TO job";
-
-/// A job with its answer, which is held back until the transaction is durable.
-type Job = Box<dyn FnMut(Call<'_, '_>) -> Outcome + Send>;
-
-/// What is wanted of a job.
-enum Call<'a, 'c> {
-    /// That it runs. It may be asked to again, when all that it did was rolled back.
-    Run(&'a WriteTransaction<'c>),
-    /// That it sends its answer: its own, or the failure of the whole transaction.
-    Answer(Option<Error>),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    Done,
-    Refused,
-}
 
 /// What jobs that were refused have left behind in their transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -95,7 +78,7 @@ impl Writer {
     {
         let (sender, answer) = sync_channel(1);
         // A caller that has gone away does not want its answer.
-        self.send(job_of(job, move |answer| drop(sender.send(answer))))?;
+        self.send(job::job_of(job, move |answer| drop(sender.send(answer))))?;
         answer.recv().unwrap_or_else(|_| Err(Error::Closed.into()))
     }
 
@@ -109,16 +92,16 @@ impl Writer {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let job = job_of(job, reply);
+        let job = job::job_of(job, reply);
         let Some(queue) = &self.queue else {
-            refuse(job);
+            job::refuse(job);
             return None;
         };
         match queue.try_send(job) {
             Ok(()) => None,
             Err(TrySendError::Full(job)) => Some(WaitingJob(job)),
             Err(TrySendError::Disconnected(job)) => {
-                refuse(job);
+                job::refuse(job);
                 None
             }
         }
@@ -136,49 +119,9 @@ impl Writer {
             None => Some(job),
         };
         if let Some(job) = refused {
-            refuse(job);
+            job::refuse(job);
         }
     }
-}
-
-/// A job that found the queue full.
-#[must_use = "a job that is dropped is never run nor answered"]
-pub struct WaitingJob(Job);
-
-/// Answers a job that will not be run.
-fn refuse(mut job: Job) {
-    job(Call::Answer(Some(Error::Closed)));
-}
-
-/// A job as the thread takes it.
-fn job_of<T, E>(
-    mut job: impl FnMut(&WriteTransaction<'_>) -> Result<T, E> + Send + 'static,
-    reply: impl FnOnce(Result<T, E>) + Send + 'static,
-) -> Job
-where
-    T: Send + 'static,
-    E: From<Error> + Send + 'static,
-{
-    let (mut answer, mut reply) = (None, Some(reply));
-    Box::new(move |call| match call {
-        Call::Run(transaction) => {
-            // Whatever state a panic leaves behind in the store is rolled back.
-            let ran = catch_unwind(AssertUnwindSafe(|| job(transaction)));
-            let ran = ran.unwrap_or_else(|_| Err(Error::JobPanicked.into()));
-            let outcome = if ran.is_ok() { Outcome::Done } else { Outcome::Refused };
-            answer = Some(ran);
-            outcome
-        }
-        Call::Answer(failure) => {
-            // A refusal falls with the transaction, too: what the job saw may have been a neighbour's work.
-            let failure = failure.map(|failure| Err(failure.into()));
-            let answer = failure.or(answer.take()).unwrap_or_else(|| Err(Error::Closed.into()));
-            if let Some(reply) = reply.take() {
-                reply(answer);
-            }
-            Outcome::Done
-        }
-    })
 }
 
 impl Drop for Writer {

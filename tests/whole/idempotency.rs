@@ -122,6 +122,19 @@ async fn requests_under_one_key_at_the_same_time_are_one() {
 }
 
 #[tokio::test]
+async fn rollbacks_under_one_key_at_the_same_time_are_one() {
+    let server = &server().await;
+    server.commit("t", append("x")).await;
+    for round in 0..8 {
+        let (key, route) = (&format!("k{round}"), &format!("{TABLE}/rollback"));
+        let body = &json!({"snapshot_id": 1});
+        let answers = futures::future::join_all((0..8).map(|_| post(server, route, key, body))).await;
+        assert!(answers.iter().all(|(answer, _)| *answer == answers[0].0 && answer.0 == 201), "{answers:?}");
+        assert_eq!(current_snapshot(server).await, round + 2);
+    }
+}
+
+#[tokio::test]
 async fn requests_without_a_key_are_all_carried_out() {
     let server = server().await;
     assert_eq!(server.try_commit("t", &append("x")).await.0, 201);

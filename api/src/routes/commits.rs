@@ -1,8 +1,6 @@
 //! Commits, and rollbacks, which are commits too.
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use prunus_catalog::{Catalog, Committed, Render, SnapshotId};
 
@@ -26,9 +24,10 @@ pub(crate) async fn create(
 
 pub(crate) async fn roll_back(
     State(catalog): State<Catalog>,
+    key: KeyOf,
     TableOf(ident): TableOf,
     JsonBody(target): JsonBody<SnapshotIdJson>,
-) -> Result<(StatusCode, Json<CommittedJson>), Problem> {
-    let committed = catalog.roll_back(ident, SnapshotId(target.snapshot_id)).await?;
-    Ok((StatusCode::CREATED, Json(committed.into())))
+) -> Result<Response, Problem> {
+    let done = catalog.roll_back_once(ident, SnapshotId(target.snapshot_id), key.once(COMMITTED)).await?;
+    replies::answer(done, COMMITTED)
 }

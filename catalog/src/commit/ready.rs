@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream;
-use prunus_manifest::{NewCommit, NewDataFile, ReadTransaction, SnapshotId, TableRow, WriteTransaction};
+use prunus_manifest::{CheckedCommit, NewCommit, NewDataFile, ReadTransaction, SnapshotId, TableRow, WriteTransaction};
 use prunus_pruner::NanOrder;
 
 use super::checked::FilterCheck;
@@ -152,21 +152,16 @@ impl ReadyCommit {
         self.commit.committed_at_ms = committed_at_ms;
     }
 
+    /// Holds the commit against its table; writes nothing.
+    pub(super) fn check<'t>(&'t self, tx: &'t WriteTransaction<'t>) -> Result<CheckedCommit<'t>> {
+        let checked_up_to = self.filter.as_ref().map(FilterCheck::checked_up_to);
+        tx.check_commit(&self.commit, checked_up_to).map_err(|error| self.error(error.into()))
+    }
+
     /// Makes the commit the table's newest snapshot.
-    pub(super) fn commit(&self, tx: &WriteTransaction<'_>) -> Result<Committed> {
-        let done = match &self.filter {
-            None => tx.commit(&self.commit),
-            Some(filter) => tx.commit_checked(&self.commit, filter.checked_up_to()),
-        };
-        let done = done.map_err(|error| self.error(error.into()))?;
-        Ok(Committed {
-            snapshot_id: done.snapshot_id,
-            committed_at_ms: done.committed_at_ms,
-            added_files: done.added_files,
-            removed_files: done.removed_files,
-            totals: done.totals,
-            warnings: self.warnings.clone(),
-        })
+    pub(super) fn record(&self, checked: CheckedCommit<'_>) -> Result<Committed> {
+        let done = checked.record().map_err(|error| self.error(error.into()))?;
+        Ok(Committed { warnings: self.warnings.clone(), ..done.into() })
     }
 
     /// What is wrong with the commit, as what is wrong with the request.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use prunus_manifest::WriteTransaction;
+
 use super::ready::{Place, ReadyCommit};
 use super::{CommitRequest, Committed, MAX_FILES_PER_COMMIT};
 use crate::catalog::Catalog;
@@ -55,12 +57,7 @@ impl Catalog {
             return Err(Error::Invalid(faults));
         }
         let ready = self.make_all_ready(commits).await?;
-        self.commit_ready(ready, once, |tx, ready| {
-            let commit =
-                |ready: &ReadyCommit| Ok(TableCommitted { table: ready.table.clone(), committed: ready.commit(tx)? });
-            ready.iter().map(commit).collect()
-        })
-        .await
+        self.commit_ready(ready, once, |tx, ready| record_all(tx, ready)).await
     }
 
     async fn make_all_ready(&self, commits: Vec<TableCommit>) -> Result<Vec<ReadyCommit>> {
@@ -87,6 +84,16 @@ impl Catalog {
     }
 }
 
+/// Checks all commits before any of them writes: a refusal has then nothing to undo, for itself and for its neighbours in the
+/// writer's transaction.
+fn record_all(tx: &WriteTransaction<'_>, ready: &[ReadyCommit]) -> Result<Vec<TableCommitted>> {
+    let checked = ready.iter().map(|ready| ready.check(tx)).collect::<Result<Vec<_>>>()?;
+    let record = |(ready, checked): (&ReadyCommit, _)| {
+        Ok(TableCommitted { table: ready.table.clone(), committed: ready.record(checked)? })
+    };
+    ready.iter().zip(checked).map(record).collect()
+}
+
 /// What is wrong with a transaction as a whole.
 fn check_shape(commits: &[TableCommit]) -> Vec<Fault> {
     let files: usize = commits.iter().map(|commit| commit.request.file_count()).sum();
@@ -111,4 +118,63 @@ fn check_shape(commits: &[TableCommit]) -> Vec<Fault> {
         }
     }
     faults
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use prunus_manifest::{Operation, SnapshotId};
+    use prunus_pruner::NanOrder;
+
+    use super::*;
+    use crate::{AddedFile, CatalogOptions, FieldJson, NewTable, SchemaSource};
+
+    async fn create_table(catalog: &Catalog, ident: &TableIdent) {
+        let field: FieldJson = serde_json::from_str(r#"{"name": "a", "type": "int64"}"#).unwrap();
+        let table = NewTable {
+            ident: ident.clone(),
+            schema: SchemaSource::Fields(vec![field.to_new_field().unwrap()]),
+            location: None,
+            cluster_by: None,
+            properties: BTreeMap::from([("verification".to_owned(), "declared".to_owned())]),
+        };
+        catalog.create_table(table).await.unwrap();
+    }
+
+    fn commit(table: &TableIdent, operation: Operation, add: Vec<AddedFile>, remove: &[&str]) -> TableCommit {
+        let request = CommitRequest {
+            operation,
+            base_snapshot: None,
+            add,
+            remove: remove.iter().map(ToString::to_string).collect(),
+            filter: None,
+            nan_order: NanOrder::Any,
+            summary: BTreeMap::new(),
+        };
+        TableCommit { table: table.clone(), request }
+    }
+
+    #[tokio::test]
+    async fn a_commit_before_one_that_conflicts_is_not_even_begun() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
+        catalog.create_namespace("n".parse().unwrap(), BTreeMap::new()).await.unwrap();
+        let (good, bad): (TableIdent, TableIdent) = ("n.good".parse().unwrap(), "n.bad".parse().unwrap());
+        for table in [&good, &bad] {
+            create_table(&catalog, table).await;
+        }
+        let file = AddedFile { path: "s3://nowhere/a".to_owned(), size_bytes: Some(1), ..AddedFile::default() };
+        let commits = vec![
+            commit(&good, Operation::Append, vec![file], &[]),
+            commit(&bad, Operation::Delete, vec![], &["s3://nowhere/a"]),
+        ];
+        let ready = catalog.make_all_ready(commits).await.unwrap();
+        let seen = catalog.write(move |tx| {
+            assert!(matches!(record_all(tx, &ready), Err(Error::OfTable { .. })));
+            // What had been written would be seen here, since it is undone after the job.
+            Ok(tx.load_table(good.namespace.as_str(), good.name.as_str())?.current_snapshot)
+        });
+        assert_eq!(seen.await.unwrap(), SnapshotId::EMPTY);
+    }
 }

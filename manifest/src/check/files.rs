@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Row;
 
-use super::sums::{Identity, ManifestRows, Rows, TableRows};
+use super::sums::{ManifestRows, Rows, TableRows};
 use super::{AllRead, Check, CheckProgress, Fault, Findings, Place, ROWS_PER_STEP};
 use crate::data_file::{self, FixedPart};
+use crate::entry_block::EntryIdentity;
 use crate::{FileId, ManifestId, Result, SnapshotId, TableId, leaf_set};
 
 const LIST_LEAF_SETS: &str = "
@@ -124,7 +125,7 @@ fn check_row(row: &Row<'_>, known: &Known, rows: &mut Rows, findings: &mut Findi
     {
         findings.add(place, Fault::FileSnapshots { added, removed, current });
     }
-    let file = Identity {
+    let file = EntryIdentity {
         file_id,
         row_count: fixed.row_count,
         size_bytes: fixed.size_bytes,
@@ -139,7 +140,7 @@ impl Rows {
         &mut self,
         table_id: TableId,
         manifest_id: Option<ManifestId>,
-        file: Identity,
+        file: EntryIdentity,
         removed_snapshot: Option<SnapshotId>,
     ) {
         let TableRows { tail_files, changes } = self.tables.entry(table_id).or_default();

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use prunus_statistics::{FieldId, PrimitiveType, ZoneMap};
 use rusqlite::{Row, params};
 
-use super::sums::{Identity, ManifestRows, Rows, Sums};
+use super::sums::{ManifestRows, Rows, Sums};
 use super::{AllRead, Check, CheckProgress, Difference, Fault, Findings, Place, SumOf, zone};
 use crate::column_detail::Details;
 use crate::column_zones::ColumnZones;
-use crate::entry_block::EntryBlock;
+use crate::entry_block::EntryIdentity;
 use crate::error::BlockName;
 use crate::ids::Unsigned;
 use crate::manifest::{ManifestRow, manifest_row};
@@ -91,7 +91,7 @@ impl Check<'_> {
         let place = place_of(manifest);
         let entries = self.reader.tx.load_entry_block(manifest);
         if let Some(entries) = self.reader.findings.take(place, entries) {
-            self.check_entries(manifest, &identities(&entries), rows);
+            self.check_entries(manifest, &entries.identities().collect::<Vec<_>>(), rows);
         }
         let tx = self.reader.tx;
         self.reader.each_row(place, LIST_COLUMN_BLOCKS, [manifest.manifest_id], |findings, row| {
@@ -101,7 +101,7 @@ impl Check<'_> {
         });
     }
 
-    fn check_entries(&mut self, manifest: &ManifestRow, entries: &[Identity], rows: &Rows) {
+    fn check_entries(&mut self, manifest: &ManifestRow, entries: &[EntryIdentity], rows: &Rows) {
         let place = place_of(manifest);
         let forgotten = self.check_forgotten(manifest, entries);
         let (mut all, mut removed) = (Sums::default(), Sums::default());
@@ -140,7 +140,7 @@ impl Check<'_> {
     }
 
     /// The forgotten entries of a manifest, each of which must be an entry without a row.
-    fn check_forgotten(&mut self, manifest: &ManifestRow, entries: &[Identity]) -> BTreeSet<FileId> {
+    fn check_forgotten(&mut self, manifest: &ManifestRow, entries: &[EntryIdentity]) -> BTreeSet<FileId> {
         let ids: BTreeSet<FileId> = entries.iter().map(|entry| entry.file_id).collect();
         let mut forgotten = BTreeSet::new();
         let place = place_of(manifest);
@@ -162,7 +162,7 @@ impl Check<'_> {
     fn find_differences(
         &mut self,
         manifest: &ManifestRow,
-        entries: &[Identity],
+        entries: &[EntryIdentity],
         (forgotten, files): (&BTreeSet<FileId>, u64),
     ) {
         let mut seen = BTreeSet::new();
@@ -195,8 +195,8 @@ impl Check<'_> {
 /// Where a row says that its file is.
 type Home = (TableId, Option<ManifestId>);
 
-fn file_row(row: &Row<'_>, file_id: FileId) -> Result<(Home, Identity)> {
-    let identity = Identity {
+fn file_row(row: &Row<'_>, file_id: FileId) -> Result<(Home, EntryIdentity)> {
+    let identity = EntryIdentity {
         file_id,
         row_count: row.get::<_, Option<Unsigned>>(2)?.map(|rows| rows.0),
         size_bytes: row.get::<_, Unsigned>(3)?.0,
@@ -207,18 +207,6 @@ fn file_row(row: &Row<'_>, file_id: FileId) -> Result<(Home, Identity)> {
 
 fn place_of(manifest: &ManifestRow) -> Place {
     Place::table(manifest.table_id).manifest(manifest.manifest_id)
-}
-
-fn identities(entries: &EntryBlock) -> Vec<Identity> {
-    let (ids, added) = (entries.file_ids().values(), entries.added_snapshots().values());
-    let counts = entries.row_counts().iter().zip(entries.sizes_bytes().values());
-    let identity = |((file_id, added), (row_count, size_bytes)): ((&i64, &i64), (Option<u64>, &u64))| Identity {
-        file_id: FileId(*file_id),
-        row_count,
-        size_bytes: *size_bytes,
-        added_snapshot: SnapshotId(*added),
-    };
-    ids.iter().zip(added).zip(counts).map(identity).collect()
 }
 
 /// Checks a column's block, and its zone and detail against that.

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use super::AllRead;
-use crate::{FileId, ManifestId, SnapshotId, TableId, Totals};
+use crate::entry_block::EntryIdentity;
+use crate::{ManifestId, SnapshotId, TableId, Totals};
 
 /// What the rows of all data files add up to.
 pub(super) struct Rows {
@@ -20,7 +19,7 @@ pub(super) struct Rows {
 #[derive(Clone, Copy, Default)]
 pub(super) struct ManifestRows {
     pub(super) files: u64,
-    /// The sum of [`digest`] over them.
+    /// The sum of [`EntryIdentity::digest`] over them.
     pub(super) digest: u64,
     pub(super) removed: Sums,
 }
@@ -33,29 +32,6 @@ pub(super) struct TableRows {
     pub(super) changes: BTreeMap<SnapshotId, Sums>,
 }
 
-/// What a row and an entry both say of a file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Identity {
-    pub(super) file_id: FileId,
-    pub(super) row_count: Option<u64>,
-    pub(super) size_bytes: u64,
-    pub(super) added_snapshot: SnapshotId,
-}
-
-impl Identity {
-    /// The file's share in a digest, which is the sum of such.
-    pub(super) fn digest(self) -> u64 {
-        let numbers = [
-            self.file_id.0.cast_unsigned(),
-            self.row_count.is_some().into(),
-            self.row_count.unwrap_or(0),
-            self.size_bytes,
-            self.added_snapshot.0.cast_unsigned(),
-        ];
-        xxh3_64(numbers.map(u64::to_le_bytes).as_flattened())
-    }
-}
-
 /// Sums so wide that nothing that is stored makes them overflow.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Sums {
@@ -66,11 +42,11 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    pub(super) fn add(&mut self, file: Identity) {
+    pub(super) fn add(&mut self, file: EntryIdentity) {
         *self = self.plus(Self::of(file));
     }
 
-    pub(super) fn subtract(&mut self, file: Identity) {
+    pub(super) fn subtract(&mut self, file: EntryIdentity) {
         let Self { files, rows, files_of_unknown_rows, bytes } = Self::of(file);
         let negative =
             Self { files: -files, rows: -rows, files_of_unknown_rows: -files_of_unknown_rows, bytes: -bytes };
@@ -97,7 +73,7 @@ impl Sums {
         }
     }
 
-    fn of(file: Identity) -> Self {
+    fn of(file: EntryIdentity) -> Self {
         Self {
             files: 1,
             rows: file.row_count.unwrap_or(0).into(),

@@ -134,7 +134,7 @@ fn a_commit_that_was_checked_up_to_an_older_snapshot_is_refused() {
     let head = fixture.append(&["b"]).snapshot_id;
     let checked = |checked_up_to| {
         let commit = append(&fixture, vec![file("c")]);
-        fixture.store().write(move |tx| tx.commit_checked(&commit, checked_up_to))
+        fixture.store().write(move |tx| tx.check_commit(&commit, Some(checked_up_to))?.record())
     };
     let answer = checked(base);
     assert!(

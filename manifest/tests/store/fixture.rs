@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use prunus_manifest::{
     Committed, DataFileRow, EncodedStatistics, Error, Expiry, FileLeaf, Forgotten, NewCommit, NewDataFile, NewRollback,
-    NewTable, Operation, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, Store, StoreOptions, TableId, TableRow,
-    TagChange, TagRow, WriteTransaction,
+    NewTable, Operation, PreparedRollback, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, Store, StoreOptions,
+    TableId, TableRow, TagChange, TagRow, WriteTransaction,
 };
 use prunus_statistics::{
     Bound, ColumnStatistics, Count, FieldId, FileColumn, FileStatistics, Precision, PrimitiveType, Provenance, Value,
@@ -113,12 +113,17 @@ impl Fixture {
     }
 
     pub(crate) fn roll_back(&self, snapshot_id: i64) -> Result<Committed, Error> {
+        let prepared = self.prepare_rollback(snapshot_id)?;
+        self.store().write(move |tx| tx.roll_back(&prepared))
+    }
+
+    pub(crate) fn prepare_rollback(&self, snapshot_id: i64) -> Result<PreparedRollback, Error> {
         let rollback = NewRollback {
             table_id: self.table_id(),
             snapshot_id: SnapshotId(snapshot_id),
             committed_at_ms: 1001 + self.load_table().current_snapshot.0,
         };
-        self.store().write(move |tx| tx.roll_back(&rollback))
+        self.store().read(|tx| tx.prepare_rollback(&rollback))
     }
 
     /// Expires all but the newest `keep_last`.

@@ -156,3 +156,39 @@ fn a_tail_that_a_rollback_fills_is_sealed() {
     assert_eq!(fixture.store().read(|tx| tx.list_manifests(fixture.table_id())).unwrap().len(), 2);
     assert_eq!((fixture.load_table().tail_files, sorted_paths(&fixture).len()), (0, 3));
 }
+
+#[test]
+fn a_rollback_whose_table_has_moved_is_refused() {
+    let fixture = Fixture::new();
+    fixture.append(&["a"]);
+    fixture.append(&["b"]);
+    let prepared = fixture.prepare_rollback(1).unwrap();
+    fixture.append(&["c"]);
+    let answer = fixture.store().write(move |tx| tx.roll_back(&prepared));
+    assert!(matches!(answer, Err(Error::HeadMoved { current: SnapshotId(3), .. })), "{answer:?}");
+    assert_eq!(sorted_paths(&fixture), ["a", "b", "c"]);
+}
+
+#[test]
+fn a_rollback_to_what_has_expired_meanwhile_is_refused() {
+    let fixture = Fixture::new();
+    fixture.append(&["a"]);
+    fixture.delete(&["a"]);
+    let prepared = fixture.prepare_rollback(1).unwrap();
+    fixture.expire(&fixture.expiry(1));
+    let answer = fixture.store().write(move |tx| tx.roll_back(&prepared));
+    assert!(matches!(answer, Err(Error::SnapshotNotFound { .. })), "{answer:?}");
+}
+
+#[test]
+fn a_rollback_removes_what_was_sealed_meanwhile() {
+    let mut fixture = Fixture::with_target(100);
+    fixture.append(&["a"]);
+    fixture.append(&["b"]);
+    let prepared = fixture.prepare_rollback(1).unwrap();
+    fixture.reopen_with_target(2);
+    fixture.store().wait_for_maintenance().unwrap();
+    fixture.store().write(move |tx| tx.roll_back(&prepared)).unwrap();
+    let removed = fixture.store().read(|tx| tx.list_manifests(fixture.table_id())).unwrap();
+    assert_eq!(removed.iter().map(|manifest| manifest.removed.files).collect::<Vec<_>>(), [1]);
+}
