@@ -130,7 +130,9 @@ async fn tags_are_set_and_taken_away_once_under_one_key() {
     server.commit("t", append("x")).await;
     for round in 0..8 {
         let key = &format!("k{round}");
-        for (method, body, expected) in [(Method::PUT, Some(json!({"snapshot_id": 1})), 201), (Method::DELETE, None, 204)] {
+        for (method, body, expected) in
+            [(Method::PUT, Some(json!({"snapshot_id": 1})), 201), (Method::DELETE, None, 204)]
+        {
             let send = |_| server.send_keyed(method.clone(), TAG, key, body.as_ref());
             let answers = futures::future::join_all((0..8).map(send)).await;
             assert_eq!(answers.iter().filter(|(_, replayed)| !replayed).count(), 1, "{answers:?}");
