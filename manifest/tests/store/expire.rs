@@ -135,7 +135,7 @@ fn with_gaps(count: usize) -> Fixture {
     let table_id = fixture.table_id();
     let tag = move |tx: &WriteTransaction<'_>| {
         (0..=count).try_for_each(|number| {
-            tx.set_tag(table_id, &number.to_string(), SnapshotId(2 * number as i64 + 1), 0).map(drop)
+            tx.set_tag(table_id, &number.to_string(), SnapshotId(i64::try_from(2 * number + 1).unwrap()), 0).map(drop)
         })
     };
     fixture.store().write(tag).unwrap();
