@@ -1,7 +1,8 @@
 -- What keeps history, and lets go of it.
 
--- Counts the times that files went from the tail into manifests, or from manifests into others: together with the newest
--- snapshot it keys what is cached of the list of manifests and of the tail.
+-- Counts the times that files went from the tail into manifests, or from manifests into others, or that forgetting files took
+-- some from the tail or took manifests away: together with the newest snapshot it keys what is cached of the list of manifests
+-- and of the tail.
 ALTER TABLE lake_table ADD COLUMN layout_generation INTEGER NOT NULL DEFAULT 0;
 
 -- Names that people give to snapshots. A snapshot with one is never expired.

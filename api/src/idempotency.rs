@@ -2,18 +2,19 @@
 //!
 //! A handler whose change is one transaction stores its reply in it. All else is stored here, after the fact: refusals that
 //! the request would meet again, and the successes of handlers that do not store their own. What may go another way the next
-//! time, a failure above all, is not stored.
+//! time, a failure above all, is not stored, nor is what is too large. A client that hangs up stops none of it.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use prunus_catalog::{Catalog, Once, Render, RequestKey, StoredReply};
+use prunus_catalog::{Catalog, Error, Once, Render, RequestKey, StoredReply};
+use tracing::Instrument;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::problem::{self, Problem};
@@ -22,6 +23,8 @@ use crate::{extract, request_id};
 
 /// The longest key that is taken from a client.
 const MAX_KEY_BYTES: usize = 255;
+/// The largest reply that is stored here, in bytes. A change that stores its own does so whatever its size.
+const MAX_STORED_REPLY_BYTES: usize = 1 << 20;
 /// Whose keys they are, until there are principals.
 const NOBODY: &str = "";
 /// The header of an answer that was given before.
@@ -91,7 +94,24 @@ async fn once(catalog: &Catalog, key: String, request: Request, next: Next) -> R
         return replay(reply, request_id);
     }
     parts.extensions.insert(key.clone());
-    let response = next.run(Request::from_parts(parts, Body::from(body))).await;
+    let request = Request::from_parts(parts, Body::from(body));
+    // On a task of its own: what waits for the answer goes when the client does, and this must not stop half way.
+    let task = tokio::spawn(answer_and_store(catalog.clone(), key, request, request_id, next).in_current_span());
+    match task.await.map_err(tokio::task::JoinError::try_into_panic) {
+        Ok(answer) => answer,
+        Err(Ok(panic)) => std::panic::resume_unwind(panic),
+        Err(Err(_)) => Err(Error::Background.into()),
+    }
+}
+
+async fn answer_and_store(
+    catalog: Catalog,
+    key: RequestKey,
+    request: Request,
+    request_id: String,
+    next: Next,
+) -> Result<Response, Problem> {
+    let response = next.run(request).await;
     let (reply, response) = match response.extensions().get::<Kept>() {
         Some(Kept::Now) => return Ok(response),
         Some(Kept::Before(reply)) => return replay(reply.clone(), request_id),
@@ -137,14 +157,16 @@ fn request_key(parts: &Parts, key: String, body: &Bytes) -> RequestKey {
 /// What is to be stored of an answer, if anything, and the answer.
 async fn reply_of(response: Response) -> Result<(Option<StoredReply>, Response), Problem> {
     if let Some(problem) = response.extensions().get::<Arc<Problem>>() {
-        return Ok((problem.to_stored_reply(), response));
+        let reply = problem.to_stored_reply().filter(|reply| reply.body.len() <= MAX_STORED_REPLY_BYTES);
+        return Ok((reply, response));
     }
-    if !response.status().is_success() {
+    let bytes_max = response.body().size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok());
+    if !response.status().is_success() || bytes_max.is_none_or(|bytes| bytes > MAX_STORED_REPLY_BYTES) {
         return Ok((None, response));
     }
     let (parts, body) = response.into_parts();
-    // Whatever a handler has made is in memory already.
-    let body = to_bytes(body, usize::MAX).await.map_err(|_| Problem::UnusableReply(parts.status.as_u16()))?;
+    let unusable = |_| Problem::UnusableReply(parts.status.as_u16());
+    let body = to_bytes(body, MAX_STORED_REPLY_BYTES).await.map_err(unusable)?;
     let reply = StoredReply { status: parts.status.as_u16(), body: body.to_vec() };
     Ok((Some(reply), Response::from_parts(parts, Body::from(body))))
 }
@@ -157,7 +179,8 @@ mod tests {
     use axum::middleware::from_fn_with_state;
     use axum::routing::post;
     use axum::{Json, Router};
-    use prunus_catalog::{CatalogOptions, Error};
+    use prunus_catalog::CatalogOptions;
+    use tokio::sync::Notify;
     use tower::ServiceExt;
 
     use super::*;
@@ -184,8 +207,7 @@ mod tests {
 
         /// Sends the same request: its status and body, and whether it was answered before.
         async fn send(&self) -> (StatusCode, Bytes, bool) {
-            let request = Request::post("/v1/x").header("idempotency-key", "k").body(Body::from("body")).unwrap();
-            let response = self.router.clone().oneshot(request).await.unwrap();
+            let response = self.router.clone().oneshot(keyed()).await.unwrap();
             let (status, replayed) = (response.status(), response.headers().contains_key(REPLAYED));
             (status, to_bytes(response.into_body(), usize::MAX).await.unwrap(), replayed)
         }
@@ -207,6 +229,57 @@ mod tests {
             assert!(!first.2);
             assert_eq!(route.send().await, first);
             assert_eq!(route.calls.load(Ordering::SeqCst), 2);
+        }
+    }
+
+    fn keyed() -> Request {
+        Request::post("/v1/x").header("idempotency-key", "k").body(Body::from("body")).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_client_that_hangs_up_stops_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
+        let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (tell, wait) = (Arc::clone(&begun), Arc::clone(&go_on));
+        let handler = move || async move {
+            tell.notify_one();
+            wait.notified().await;
+            "done"
+        };
+        let router = Router::new().route("/v1/x", post(handler));
+        let router = router.layer(from_fn_with_state(catalog.clone(), keep_replies));
+        tokio::select! {
+            _ = router.oneshot(keyed()) => panic!("the handler waits"),
+            () = begun.notified() => {}
+        }
+        go_on.notify_one();
+        let (parts, _) = keyed().into_parts();
+        let key = request_key(&parts, "k".to_owned(), &Bytes::from_static(b"body"));
+        let stored = async {
+            loop {
+                if let Some(reply) = catalog.get_reply(key.clone()).await.unwrap() {
+                    return reply;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let reply = tokio::time::timeout(std::time::Duration::from_secs(30), stored).await.unwrap();
+        assert_eq!(reply, StoredReply { status: 200, body: b"done".to_vec() });
+    }
+
+    #[tokio::test]
+    async fn replies_are_stored_up_to_the_limit() {
+        for (bytes, expected) in [(MAX_STORED_REPLY_BYTES, true), (MAX_STORED_REPLY_BYTES + 1, false)] {
+            let folder = tempfile::tempdir().unwrap();
+            let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
+            let router = Router::new().route("/v1/x", post(async move || "x".repeat(bytes)));
+            let router = router.layer(from_fn_with_state(catalog, keep_replies));
+            for replayed in [false, expected] {
+                let response = router.clone().oneshot(keyed()).await.unwrap();
+                assert_eq!(response.headers().contains_key(REPLAYED), replayed, "{bytes}");
+                assert_eq!(to_bytes(response.into_body(), usize::MAX).await.unwrap().len(), bytes);
+            }
         }
     }
 

@@ -19,8 +19,17 @@ pub(crate) enum Kept {
 
 /// The reply to a request that made something.
 pub(crate) fn created<T: Clone, J: From<T> + Serialize>(made: &T) -> Result<StoredReply> {
-    let body = serde_json::to_vec(&J::from(made.clone())).map_err(Error::Reply)?;
-    Ok(StoredReply { status: StatusCode::CREATED.as_u16(), body })
+    json_of::<T, J>(StatusCode::CREATED, made)
+}
+
+/// The reply to a request that changed what was there, or left it as it is.
+pub(crate) fn found<T: Clone, J: From<T> + Serialize>(there: &T) -> Result<StoredReply> {
+    json_of::<T, J>(StatusCode::OK, there)
+}
+
+fn json_of<T: Clone, J: From<T> + Serialize>(status: StatusCode, outcome: &T) -> Result<StoredReply> {
+    let body = serde_json::to_vec(&J::from(outcome.clone())).map_err(Error::Reply)?;
+    Ok(StoredReply { status: status.as_u16(), body })
 }
 
 /// The reply to a request that made something go away.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use prunus_manifest::{ReadTransaction, WriteTransaction};
 use tokio::sync::oneshot;
+use tracing::Instrument;
 
 use crate::catalog::Catalog;
 use crate::once::{Done, Once};
@@ -14,9 +15,9 @@ pub(crate) async fn run<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Se
     tokio::task::spawn_blocking(work).await.unwrap_or(Err(Error::Background))
 }
 
-/// Runs work to its end, also where whoever asked for it goes away before.
+/// Runs work to its end, even if its caller goes away meanwhile.
 pub(crate) async fn to_the_end<T: Send + 'static>(work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
-    tokio::spawn(work).await.unwrap_or(Err(Error::Background))
+    tokio::spawn(work.in_current_span()).await.unwrap_or(Err(Error::Background))
 }
 
 impl Catalog {

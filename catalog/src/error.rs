@@ -189,8 +189,6 @@ impl From<prunus_manifest::Error> for Error {
             Store::SnapshotAtExpired { time_ms, .. } => {
                 Self::Expired { what: format!("what the table held at {}", time_text(time_ms)) }
             }
-            // Its row went between two steps of a plan.
-            Store::FileNotFound(_) => Self::Expired { what: "the snapshot that was read".to_owned() },
             Store::TagNotFound { name, .. } => Self::NotFound { what: "tag", name },
             Store::TooManyTags(_) => {
                 Self::invalid(Fault::at("tag", format!("a table has at most {MAX_TAGS_PER_TABLE} tags")))

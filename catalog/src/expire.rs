@@ -1,17 +1,21 @@
 //! Expiry: old snapshots go, and the files that no other names are forgotten. No object is ever deleted.
 //!
 //! It goes in steps, each a transaction of its own, so that no commit waits long: first snapshots, then files. Where it ends
-//! in between, nothing is wrong, and a later call goes on.
+//! in between, nothing is wrong, and a later call goes on. But which paths have become free is known to that call alone: so it
+//! ends only with the process, and tells what was done even if a later step fails.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use prunus_manifest::{Bounded, Expiry, Gap, ReadTransaction, SnapshotId, TableId};
+use prunus_manifest::{Expiry, FileId, Gap, ReadTransaction, SnapshotId, TableId, UnneededFile, WriteTransaction};
 
 use crate::catalog::Catalog;
+use crate::clock::Clock;
+use crate::leases::Leases;
 use crate::name::TableIdent;
-use crate::{Error, Fault, Result};
+use crate::named::NamedPath;
+use crate::{Error, Fault, Result, blocking};
 
 /// The most snapshots that one call lets go.
 pub const MAX_EXPIRED_SNAPSHOTS: u32 = 100_000;
@@ -49,10 +53,32 @@ pub struct Expired {
     pub snapshots: Vec<SnapshotId>,
     /// How many files are forgotten: none of the snapshots that stay names them.
     pub forgotten_files: u64,
-    /// The paths of these that no file of any table has any more, ascending. The objects are still there.
+    /// The paths of these that no file of any table had any more, in whichever spelling, when the call ended; ascending. The
+    /// objects are still there.
     pub removable: Vec<String>,
-    /// Whether another call would find more.
+    /// Whether another call would find more, or may, since a step of this one failed.
     pub more: bool,
+}
+
+impl Expired {
+    /// How many files are forgotten so far.
+    fn files(&self) -> usize {
+        usize::try_from(self.forgotten_files).unwrap_or(usize::MAX)
+    }
+
+    /// Notes that a step failed, unless it was the first: then the error is the answer.
+    fn or_failure(&mut self, step: Result<bool>) -> Result<()> {
+        let is_nothing_done = self.snapshots.is_empty() && self.forgotten_files == 0;
+        match step {
+            Err(error) if is_nothing_done => return Err(error),
+            Err(error) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "a step of an expiry failed");
+                self.more = true;
+            }
+            Ok(more) => self.more |= more,
+        }
+        Ok(())
+    }
 }
 
 /// How much one call may do.
@@ -74,7 +100,8 @@ impl Limits {
 
 impl Catalog {
     /// Lets old snapshots go. The newest stays, and what has a tag, and what someone reads page by page. Files that a call
-    /// before left over are forgotten, too. A dry run writes nothing and says what the real one would.
+    /// before left over are forgotten, too. A dry run writes nothing and says what the real one would. A real one goes on when
+    /// its caller goes away; when a step fails after others were done, it says what these did.
     ///
     /// # Errors
     /// [`Error::Invalid`] if no limit is given, or to keep none; [`Error::NotFound`], [`Error::Store`].
@@ -91,68 +118,121 @@ impl Catalog {
         match request.run {
             ExpireRun::Dry => self.foresee(expiry, limits).await,
             ExpireRun::Real => {
-                let snapshots = self.expire_snapshots(expiry, limits).await?;
-                self.forget_files(table_id, snapshots, limits).await
+                let catalog = self.clone();
+                blocking::to_the_end(async move { catalog.carry_out(expiry, limits).await }).await
             }
         }
     }
 
     async fn foresee(&self, expiry: Expiry, limits: Limits) -> Result<Expired> {
-        let expiry = self.with_leases(&expiry);
-        self.read(move |tx| {
-            let snapshots = tx.list_expirable(&expiry, limits.snapshots)?;
-            let gaps = tx.list_gaps(expiry.table_id, &snapshots.items)?;
-            let files = tx.list_unneeded_files(expiry.table_id, &gaps, limits.files)?;
-            Ok(Expired {
-                forgotten_files: files.items.len() as u64,
-                removable: tx.list_removable_paths(&files.items)?,
-                more: snapshots.more || files.more,
-                snapshots: snapshots.items,
+        let expiry = with_leases(&expiry, &self.leases, &*self.clock);
+        let (mut expired, going) = self
+            .read(move |tx| {
+                let snapshots = tx.list_expirable(&expiry, limits.snapshots)?;
+                let gaps = tx.list_gaps(expiry.table_id, &snapshots.items)?;
+                let files = tx.list_unneeded_files(expiry.table_id, &gaps, limits.files)?;
+                let expired = Expired {
+                    forgotten_files: files.items.len() as u64,
+                    removable: tx.list_removable_paths(&files.items)?,
+                    more: snapshots.more || files.more,
+                    snapshots: snapshots.items,
+                };
+                let going: BTreeSet<FileId> = files.items.iter().map(UnneededFile::file_id).collect();
+                Ok((expired, going))
+            })
+            .await?;
+        expired.removable = self.list_unnamed(expired.removable, going).await?;
+        Ok(expired)
+    }
+
+    async fn carry_out(&self, expiry: Expiry, limits: Limits) -> Result<Expired> {
+        let (table_id, mut expired) = (expiry.table_id, Expired::default());
+        let snapshots = self.expire_snapshots(expiry, limits, &mut expired).await;
+        let failed = snapshots.is_err();
+        expired.or_failure(snapshots)?;
+        if !failed {
+            let files = self.forget_files(table_id, limits, &mut expired).await;
+            expired.or_failure(files)?;
+        }
+        // What an early step has forgotten may have been committed again since.
+        let removable = std::mem::take(&mut expired.removable);
+        let checked = self.list_unnamed(removable, BTreeSet::new()).await.map(|unnamed| {
+            expired.removable = unnamed;
+            false
+        });
+        expired.or_failure(checked)?;
+        Ok(expired)
+    }
+
+    /// Lets snapshots go, adds them to what is expired, and says whether there are more.
+    async fn expire_snapshots(&self, expiry: Expiry, limits: Limits, expired: &mut Expired) -> Result<bool> {
+        let mut more = true;
+        while more {
+            let limit = limits.of_step(limits.snapshots, expired.snapshots.len());
+            if limit == 0 {
+                break;
+            }
+            // Not the whole catalog: the last hold on the store must not be let go on the writer's thread.
+            let (leases, clock, expiry) = (Arc::clone(&self.leases), Arc::clone(&self.clock), expiry.clone());
+            // Leases are read on the writer's thread, as late as can be.
+            let step = move |tx: &WriteTransaction<'_>| {
+                Ok(tx.expire_snapshots(&with_leases(&expiry, &leases, &*clock), limit)?)
+            };
+            let step = self.write(step).await?;
+            expired.snapshots.extend(step.items);
+            more = step.more;
+        }
+        Ok(more)
+    }
+
+    /// Forgets files, adds them to what is expired, and says whether there are more.
+    async fn forget_files(&self, table_id: TableId, limits: Limits, expired: &mut Expired) -> Result<bool> {
+        let gaps: Arc<[Gap]> = self.read(move |tx| Ok(tx.list_gaps(table_id, &[])?.into())).await?;
+        let (mut done_gaps, mut more) = (0, false);
+        while done_gaps < gaps.len() {
+            let limit = limits.of_step(limits.files, expired.files());
+            if more && limit == 0 {
+                break;
+            }
+            let gaps = Arc::clone(&gaps);
+            let step = move |tx: &WriteTransaction<'_>| {
+                Ok(tx.forget_files(table_id, gaps.get(done_gaps..).unwrap_or_default(), limit)?)
+            };
+            let step = self.write(step).await?;
+            expired.forgotten_files += step.files;
+            expired.removable.extend(step.removable);
+            done_gaps += step.done_gaps;
+            more = step.more;
+        }
+        Ok(more)
+    }
+
+    /// Those of the paths that no file other than these names now; ascending, each once.
+    async fn list_unnamed(&self, paths: Vec<String>, except: BTreeSet<FileId>) -> Result<Vec<String>> {
+        if paths.is_empty() {
+            return Ok(paths);
+        }
+        let store = Arc::clone(&self.store);
+        blocking::run(move || {
+            // The file system is asked before the transaction, which should be short.
+            let paths: BTreeSet<String> = paths.into_iter().collect();
+            let paths: Vec<NamedPath> = paths.into_iter().map(NamedPath::of).collect();
+            store.read(|tx| {
+                let mut unnamed = Vec::with_capacity(paths.len());
+                for path in paths {
+                    if !path.is_named(tx, &except)? {
+                        unnamed.push(path.path);
+                    }
+                }
+                Ok(unnamed)
             })
         })
         .await
     }
+}
 
-    async fn expire_snapshots(&self, expiry: Expiry, limits: Limits) -> Result<Bounded<SnapshotId>> {
-        let mut expired = Bounded { items: Vec::new(), more: true };
-        while expired.more {
-            let limit = limits.of_step(limits.snapshots, expired.items.len());
-            if limit == 0 {
-                break;
-            }
-            let (catalog, expiry) = (self.clone(), expiry.clone());
-            // Leases are read on the writer's thread, as late as can be.
-            let step = self.write(move |tx| Ok(tx.expire_snapshots(&catalog.with_leases(&expiry), limit)?)).await?;
-            expired.items.extend(step.items);
-            expired.more = step.more;
-        }
-        Ok(expired)
-    }
-
-    async fn forget_files(&self, table_id: TableId, snapshots: Bounded<SnapshotId>, limits: Limits) -> Result<Expired> {
-        let gaps: Arc<[Gap]> = self.read(move |tx| Ok(tx.list_gaps(table_id, &[])?.into())).await?;
-        let mut expired = Expired { snapshots: snapshots.items, ..Expired::default() };
-        let mut more = true;
-        while more {
-            let done = usize::try_from(expired.forgotten_files).unwrap_or(usize::MAX);
-            let limit = limits.of_step(limits.files, done);
-            if limit == 0 {
-                break;
-            }
-            let gaps = Arc::clone(&gaps);
-            let step = self.write(move |tx| Ok(tx.forget_files(table_id, &gaps, limit)?)).await?;
-            expired.forgotten_files += step.files;
-            expired.removable.extend(step.removable);
-            more = step.more;
-        }
-        expired.removable.sort_unstable();
-        expired.more = more || snapshots.more;
-        Ok(expired)
-    }
-
-    fn with_leases(&self, expiry: &Expiry) -> Expiry {
-        Expiry { leased: self.leases.held(expiry.table_id, self.clock.now_ms()), ..expiry.clone() }
-    }
+fn with_leases(expiry: &Expiry, leases: &Leases, clock: &dyn Clock) -> Expiry {
+    Expiry { leased: leases.held(expiry.table_id, clock.now_ms()), ..expiry.clone() }
 }
 
 fn check(request: &ExpireRequest) -> Result<NonZeroU32> {
@@ -166,13 +246,19 @@ fn check(request: &ExpireRequest) -> Result<NonZeroU32> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::{Condvar, Mutex};
+    use std::time::Duration;
+
+    use tokio::sync::Notify;
+
     use super::*;
-    use crate::{AddedFile, CatalogOptions, CommitRequest, NewTable, Operation, SchemaSource};
+    use crate::{AddedFile, CatalogOptions, CommitRequest, NewTable, Operation, SchemaSource, SystemClock};
 
     /// A table of seven snapshots, each of which replaces the one file of the one before.
-    async fn catalog() -> (Catalog, TableIdent, tempfile::TempDir) {
+    async fn catalog(options: CatalogOptions) -> (Catalog, TableIdent, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
-        let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
+        let catalog = Catalog::open(folder.path(), options).await.unwrap();
         let ident: TableIdent = "n.t".parse().unwrap();
         catalog.create_namespace(ident.namespace.clone(), [].into()).await.unwrap();
         let table = NewTable {
@@ -200,7 +286,7 @@ mod tests {
 
     /// Each call up to the one that leaves nothing: how many snapshots and files went, and whether there was more.
     async fn calls(limits: Limits) -> Vec<(usize, u64, bool)> {
-        let (catalog, ident, _folder) = catalog().await;
+        let (catalog, ident, _folder) = catalog(CatalogOptions::default()).await;
         let mut calls: Vec<(usize, u64, bool)> = Vec::new();
         while calls.last().is_none_or(|(.., more)| *more) {
             let request = |run| ExpireRequest { older_than_ms: None, keep_last: Some(1), run };
@@ -223,5 +309,65 @@ mod tests {
     async fn a_call_forgets_files_up_to_the_limit() {
         assert_eq!(calls(Limits { snapshots: 100, files: 6, per_step: 4 }).await, [(6, 6, false)]);
         assert_eq!(calls(Limits { snapshots: 100, files: 5, per_step: 2 }).await, [(6, 5, true), (0, 1, false)]);
+    }
+
+    /// A clock on which, once it is told to, the next to look must wait.
+    #[derive(Debug, Default)]
+    struct Gate {
+        is_armed: AtomicBool,
+        reached: Notify,
+        go_on: (Mutex<bool>, Condvar),
+    }
+
+    impl Clock for Gate {
+        fn now_ms(&self) -> i64 {
+            if self.is_armed.swap(false, Ordering::SeqCst) {
+                self.reached.notify_one();
+                drop(self.go_on.1.wait_while(self.go_on.0.lock().unwrap(), |go_on| !*go_on).unwrap());
+            }
+            0
+        }
+
+        fn new_uuid(&self) -> uuid::Uuid {
+            SystemClock.new_uuid()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_goes_away_stops_no_step() {
+        let clock = Arc::new(Gate::default());
+        let options = CatalogOptions { clock: Arc::clone(&clock) as _, ..CatalogOptions::default() };
+        let (catalog, ident, _folder) = catalog(options).await;
+        clock.is_armed.store(true, Ordering::SeqCst);
+        let request = ExpireRequest { older_than_ms: None, keep_last: Some(1), run: ExpireRun::Real };
+        tokio::select! {
+            _ = catalog.expire_within(ident.clone(), request, Limits { per_step: 1, ..LIMITS }) => panic!("the clock waits"),
+            () = clock.reached.notified() => {}
+        }
+        *clock.go_on.0.lock().unwrap() = true;
+        clock.go_on.1.notify_one();
+        let gone = async {
+            let dry = ExpireRequest { run: ExpireRun::Dry, ..request };
+            while catalog.expire(ident.clone(), dry).await.unwrap() != Expired::default() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), gone).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_path_that_is_named_again_is_not_removable() {
+        let (catalog, _ident, _folder) = catalog(CatalogOptions::default()).await;
+        let paths = ["file:///data/7", "file:///data/8", "file:///%64ata/7"].map(str::to_owned).to_vec();
+        assert_eq!(catalog.list_unnamed(paths, BTreeSet::new()).await.unwrap(), ["file:///data/8"]);
+    }
+
+    #[test]
+    fn a_failure_takes_nothing_from_what_was_done() {
+        let failure = || Err(Error::Background);
+        assert!(Expired::default().or_failure(failure()).is_err());
+        let mut expired = Expired { snapshots: vec![SnapshotId(1)], ..Expired::default() };
+        assert!(expired.or_failure(failure()).is_ok());
+        assert_eq!(expired, Expired { snapshots: vec![SnapshotId(1)], more: true, ..Expired::default() });
     }
 }

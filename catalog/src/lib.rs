@@ -36,6 +36,7 @@ mod files;
 mod changes;
 mod rollback;
 mod tags;
+mod named;
 mod expire;
 mod orphans;
 mod regroup;

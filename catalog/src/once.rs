@@ -1,7 +1,9 @@
 //! Requests that are carried out once, however often they are sent.
 //!
-//! A client that does not hear of an answer sends its request again, under the same key. The reply to the first one is stored
-//! in the very transaction that the change is made in, so there is no moment at which one of them is there and the other is not.
+//! A client that does not hear of an answer sends its request again, under the same key. Where the change is one transaction,
+//! the reply to the first one is stored in it ([`Once`]), so there is no moment at which one of them is there and the other is
+//! not. An expiry and a grouping anew are many transactions, and a refusal is none: their replies are stored after the fact
+//! ([`Catalog::ensure_reply`]), and what is killed before that is carried out again.
 
 use prunus_manifest::{RequestKey, StoredReply, WriteTransaction};
 

@@ -4,8 +4,7 @@
 //! for, since writers upload first and commit later; one whose name in another spelling is registered; one that lies behind
 //! a link of the file system in a place where it is registered.
 
-use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use futures::TryStreamExt;
@@ -14,6 +13,7 @@ use prunus_manifest::ReadTransaction;
 use crate::catalog::Catalog;
 use crate::location::Location;
 use crate::name::TableIdent;
+use crate::named::{is_named, resolve_links};
 use crate::page::PageSize;
 use crate::storage::{StorageError, StoredObject};
 use crate::{Error, Fault, Result, blocking};
@@ -74,7 +74,8 @@ struct Found {
 
 impl Catalog {
     /// A page of the objects below the table's location that are old enough and that no table names, whatever its snapshots.
-    /// Every page lists the whole location anew, and takes memory for the page alone.
+    /// Every page lists the whole location anew. It takes memory for the page, and for each registered object that is reached
+    /// through a link below the location.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a table without a location and for a store that cannot be listed; [`Error::NotFound`],
@@ -119,13 +120,6 @@ fn storage_error(folder: &Location, error: StorageError) -> Error {
     }
 }
 
-/// Where a location of the file system is once links are followed; others are where they are. `None` if nothing is there.
-fn resolve_links(location: &Location) -> Option<Location> {
-    let Some(path) = location.file_path() else { return Some(location.clone()) };
-    let path = std::fs::canonicalize(path).ok()?;
-    Location::parse(Path::to_str(&path)?, None).ok()
-}
-
 impl Listed {
     /// `None` for an object that is gone since, or whose place has no name that could be registered.
     fn new(object: StoredObject) -> Option<Self> {
@@ -147,7 +141,7 @@ impl Found {
             if !is_candidate && !is_behind_link {
                 continue;
             }
-            if is_named(tx, &listed.object.location)? || is_named(tx, &listed.real)? {
+            if is_named(tx, &listed.object.location, &listed.real, &BTreeSet::new())? {
                 if is_behind_link {
                     self.named_behind_links.insert(listed.real);
                 }
@@ -185,17 +179,4 @@ impl Found {
             next_after,
         }
     }
-}
-
-/// Whether a file is registered there, in whichever spelling.
-fn is_named(tx: &ReadTransaction<'_>, location: &Location) -> Result<bool> {
-    if tx.is_named(location.as_str())? {
-        return Ok(true);
-    }
-    for spelling in location.other_spellings() {
-        if tx.is_named(&spelling)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }

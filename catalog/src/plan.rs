@@ -3,7 +3,8 @@
 //! The way of a plan: resolve the snapshot, bind the filter to its schema, compile it once ([`prepare`]); prune manifests by
 //! their zones, then files by their column blocks, then the tail ([`passes`]); and only then read the entries of the files
 //! that are left, a page of them. All but the last happens in one read transaction; entries are never changed, so the last
-//! may see a later state. Only if the snapshot was expired in between may they be gone, and then the plan is made anew.
+//! may see a later state. Only if the snapshot was expired in between may they be gone, and then the plan is made anew; an entry
+//! that is gone though its snapshot is there was lost, which is a failure of the store.
 
 mod explain;
 mod filter;
@@ -210,7 +211,10 @@ impl Catalog {
         let entries_started = Instant::now();
         let of_files: Vec<ResidualIndex> = page.iter().map(|survivor| survivor.residual).collect();
         let residuals = residuals.write(filter.as_ref(), &of_files);
-        let files = self.store.read(|tx| load_entries(tx, page, residuals, &schema.leaves))?;
+        let files = self.store.read(|tx| {
+            let files = load_entries(tx, page, residuals, &schema.leaves);
+            files.map_err(|error| gone_or_lost(tx, table_id, snapshot_id, error))
+        })?;
         metrics.timings.entries = entries_started.elapsed();
         metrics.timings.total = started.elapsed();
         Ok(Plan { snapshot_id, schema_id, schema: schema.schema.clone(), files, more, metrics })
@@ -223,6 +227,16 @@ fn again_if_expired<T>(mut plan: impl FnMut() -> Result<T>) -> Result<T> {
     match plan() {
         Err(Error::Expired { .. }) => plan(),
         answer => answer,
+    }
+}
+
+/// What it means that the entries of a snapshot could not be read: they went with it, or something is wrong with the store.
+fn gone_or_lost(tx: &ReadTransaction<'_>, table_id: TableId, snapshot_id: SnapshotId, error: Error) -> Error {
+    match (&error, tx.get_snapshot(table_id, snapshot_id)) {
+        (Error::Store(StoreError::FileNotFound(_)), Ok(None)) => {
+            Error::Expired { what: format!("snapshot {snapshot_id}") }
+        }
+        _ => error,
     }
 }
 
@@ -313,10 +327,23 @@ mod tests {
 
     #[test]
     fn a_plan_whose_files_went_is_made_once_more() {
-        let gone = || Error::from(StoreError::FileNotFound(FileId(1)));
+        let gone = || Error::Expired { what: String::new() };
         assert!(matches!(tried(0, gone), (1, Ok(()))));
         assert!(matches!(tried(1, gone), (2, Ok(()))));
         assert!(matches!(tried(2, gone), (2, Err(Error::Expired { .. }))));
         assert!(matches!(tried(1, || Error::SchemaMoved), (1, Err(Error::SchemaMoved))));
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_not_found_is_expired_if_its_snapshot_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::open(folder.path(), crate::CatalogOptions::default()).await.unwrap();
+        let check = |error: StoreError, expected: &str| {
+            let answer =
+                catalog.store.read(|tx| Ok::<_, Error>(gone_or_lost(tx, TableId(7), SnapshotId(8), error.into())));
+            assert_eq!(answer.unwrap().to_string(), expected);
+        };
+        check(StoreError::FileNotFound(FileId(1)), "snapshot 8 is expired");
+        check(StoreError::Closed, "the store failed");
     }
 }

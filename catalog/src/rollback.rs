@@ -33,12 +33,13 @@ impl Catalog {
         for _ in 0..MAX_COMMIT_ATTEMPTS {
             let table = ident.clone();
             // What differs may fill many blocks, and no commit is to wait until they are read.
-            let prepared = self
+            let mut prepared = self
                 .read(move |tx| {
                     let TableRow { table_id, .. } = tx.load_table(table.namespace.as_str(), table.name.as_str())?;
                     Ok(tx.prepare_rollback(&NewRollback { table_id, snapshot_id, committed_at_ms })?)
                 })
                 .await?;
+            prepared.set_time(self.clock.now_ms());
             match self.write_once(once.clone(), move |tx| Ok(tx.roll_back(&prepared)?.into())).await {
                 Err(Error::HeadMoved) => {}
                 done => return done,

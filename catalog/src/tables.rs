@@ -7,7 +7,6 @@ use prunus_manifest::{
 };
 use prunus_statistics::{FieldId, PrimitiveType};
 
-use crate::blocking::to_the_end;
 use crate::catalog::Catalog;
 use crate::column_ref;
 use crate::location::Location;
@@ -17,7 +16,7 @@ use crate::page::PageSize;
 use crate::properties::StatisticsProperties;
 use crate::schema::{LeafColumn, NewField, Schema, assign_ids};
 use crate::schema_json::{schema_from_text, schema_to_text};
-use crate::{Error, Fault, Result, registration};
+use crate::{Error, Fault, Result, blocking, registration};
 
 /// A table as it stands.
 #[derive(Clone, Debug)]
@@ -180,7 +179,7 @@ impl Catalog {
             catalog.heads.forget(&ident);
             done
         };
-        to_the_end(drop).await
+        blocking::to_the_end(drop).await
     }
 }
 

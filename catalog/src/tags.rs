@@ -5,6 +5,7 @@ use prunus_manifest::{SnapshotId, TagChange, TagRow};
 use crate::Result;
 use crate::catalog::Catalog;
 use crate::name::{TableIdent, TagName};
+use crate::once::{Done, Once};
 use crate::page::PageSize;
 
 /// A tag of a table.
@@ -17,8 +18,22 @@ impl Catalog {
     /// [`crate::Error::NotFound`] for the table and the snapshot, which also is the answer for 0, the empty table;
     /// [`crate::Error::Invalid`] if the table has too many tags, [`crate::Error::Store`].
     pub async fn set_tag(&self, ident: TableIdent, name: TagName, snapshot_id: SnapshotId) -> Result<(Tag, TagChange)> {
+        self.set_tag_once(ident, name, snapshot_id, Once::unkeyed()).await.map(Done::of_unkeyed)
+    }
+
+    /// The same for a request that may be sent more than once.
+    ///
+    /// # Errors
+    /// As [`Catalog::set_tag`], and [`crate::Error::KeyReused`].
+    pub async fn set_tag_once(
+        &self,
+        ident: TableIdent,
+        name: TagName,
+        snapshot_id: SnapshotId,
+        once: Once<(Tag, TagChange)>,
+    ) -> Result<Done<(Tag, TagChange)>> {
         let now_ms = self.clock.now_ms();
-        self.write(move |tx| {
+        self.write_once(once, move |tx| {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
             Ok(tx.set_tag(table.table_id, name.as_str(), snapshot_id, now_ms)?)
         })
@@ -57,7 +72,15 @@ impl Catalog {
     /// # Errors
     /// [`crate::Error::NotFound`], [`crate::Error::Store`].
     pub async fn delete_tag(&self, ident: TableIdent, name: TagName) -> Result<()> {
-        self.write(move |tx| {
+        self.delete_tag_once(ident, name, Once::unkeyed()).await.map(Done::of_unkeyed)
+    }
+
+    /// The same for a request that may be sent more than once.
+    ///
+    /// # Errors
+    /// As [`Catalog::delete_tag`], and [`crate::Error::KeyReused`].
+    pub async fn delete_tag_once(&self, ident: TableIdent, name: TagName, once: Once<()>) -> Result<Done<()>> {
+        self.write_once(once, move |tx| {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
             Ok(tx.delete_tag(table.table_id, name.as_str())?)
         })

@@ -30,13 +30,16 @@ pub fn backup(path: &Path, to: &Path) -> Result<u64> {
     let partial = beside(to, ".partial");
     let held = hold(&partial)?;
     if let Err(error) = copy(path, &partial) {
-        remove_if_there(&partial)?;
+        discard(&partial);
         return Err(error);
     }
     // A link is refused where there is a file by now, a renaming would replace it.
     match std::fs::hard_link(&partial, to) {
         Ok(()) => std::fs::remove_file(&partial).map_err(unusable(&partial))?,
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => return exists(),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            discard(&partial);
+            return exists();
+        }
         // Not every file system has links.
         Err(_) => std::fs::rename(&partial, to).map_err(unusable(to))?,
     }
@@ -102,6 +105,13 @@ pub(crate) fn remove_if_there(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(unusable(path)(error)),
         _ => Ok(()),
+    }
+}
+
+/// Removes a copy that is of no use, while another error is on its way, which this must not hide.
+fn discard(partial: &Path) {
+    if let Err(error) = remove_if_there(partial) {
+        tracing::warn!(error = &error as &dyn std::error::Error, "a copy that is of no use is still there");
     }
 }
 

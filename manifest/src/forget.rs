@@ -15,6 +15,10 @@ use crate::manifest::Removal;
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use crate::{FileId, ManifestId, Result, TableId};
 
+/// How many gaps one call of [`WriteTransaction::forget_files`] looks into at most. Each takes a walk over all manifests of the
+/// table, and commits wait meanwhile.
+pub const MAX_GAPS_PER_STEP: usize = 16;
+
 /// A file that no retained snapshot names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnneededFile {
@@ -24,14 +28,23 @@ pub struct UnneededFile {
     removal: Removal,
 }
 
+impl UnneededFile {
+    /// Its id.
+    pub fn file_id(&self) -> FileId {
+        self.removal.file_id
+    }
+}
+
 /// What was forgotten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forgotten {
     /// How many files.
     pub files: u64,
-    /// The paths that no file of any table has any more, ascending.
+    /// The paths that no file of any table has any more, ascending. A later commit may name them again.
     pub removable: Vec<String>,
-    /// Whether there is more to forget.
+    /// How many of the gaps, from the first on, hold nothing to forget any more: the next call goes on after them.
+    pub done_gaps: usize,
+    /// Whether the gap after them is known to hold more.
     pub more: bool,
 }
 
@@ -72,14 +85,25 @@ impl ReadTransaction<'_> {
     /// # Errors
     /// [`Error::Sqlite`](crate::Error::Sqlite).
     pub fn list_unneeded_files(&self, table_id: TableId, gaps: &[Gap], limit: u32) -> Result<Bounded<UnneededFile>> {
-        let mut files = Vec::new();
+        let (files, _) = self.list_in_gaps(table_id, gaps, limit)?;
+        Ok(Bounded::cut(files, limit))
+    }
+
+    /// Up to one file more than `limit`, and how many gaps, from the first on, hold no file beyond these.
+    fn list_in_gaps(&self, table_id: TableId, gaps: &[Gap], limit: u32) -> Result<(Vec<UnneededFile>, usize)> {
+        let (mut files, mut done_gaps) = (Vec::new(), 0);
+        let read_max = i64::from(limit) + 1;
         for gap in gaps {
             for sql in [LIST_UNNEEDED_OF_MANIFESTS, LIST_UNNEEDED_OF_TAIL] {
-                let rest = (i64::from(limit) + 1).saturating_sub_unsigned(files.len() as u64);
+                let rest = read_max.saturating_sub_unsigned(files.len() as u64);
                 files.extend(self.query_all(sql, params![table_id, gap.first, gap.last, rest], unneeded_file)?);
             }
+            if files.len() as u64 > u64::from(limit) {
+                break;
+            }
+            done_gaps += 1;
         }
-        Ok(Bounded::cut(files, limit))
+        Ok((files, done_gaps))
     }
 
     /// The paths of these files that no other file has, in whichever table; ascending, each once.
@@ -98,12 +122,12 @@ impl ReadTransaction<'_> {
         Ok(removable)
     }
 
-    /// Whether a file of any table has this path, whatever snapshots name it.
+    /// Whether a file of any table other than these has this path, whatever snapshots name it.
     ///
     /// # Errors
     /// [`Error::Sqlite`](crate::Error::Sqlite).
-    pub fn is_named(&self, path: &str) -> Result<bool> {
-        Ok(!self.files_of_path(path)?.is_empty())
+    pub fn is_named(&self, path: &str, except: &BTreeSet<FileId>) -> Result<bool> {
+        Ok(self.files_of_path(path)?.iter().any(|file_id| !except.contains(file_id)))
     }
 
     fn files_of_path(&self, path: &str) -> Result<Vec<FileId>> {
@@ -112,12 +136,15 @@ impl ReadTransaction<'_> {
 }
 
 impl WriteTransaction<'_> {
-    /// Deletes the rows of up to `limit` files that lie wholly in the gaps, which are those between the retained snapshots.
+    /// Deletes the rows of up to `limit` files that lie wholly in the gaps, which are those between the retained snapshots. Of
+    /// these it looks into the first [`MAX_GAPS_PER_STEP`].
     ///
     /// # Errors
     /// [`Error::Sqlite`](crate::Error::Sqlite).
     pub fn forget_files(&self, table_id: TableId, gaps: &[Gap], limit: u32) -> Result<Forgotten> {
-        let Bounded { items, more } = self.list_unneeded_files(table_id, gaps, limit)?;
+        let gaps = gaps.get(..MAX_GAPS_PER_STEP).unwrap_or(gaps);
+        let (files, done_gaps) = self.list_in_gaps(table_id, gaps, limit)?;
+        let Bounded { items, more } = Bounded::cut(files, limit);
         let removable = self.list_removable_paths(&items)?;
         let mut touched = BTreeSet::new();
         let mut tail_files = 0_i64;
@@ -137,7 +164,7 @@ impl WriteTransaction<'_> {
         if tail_files > 0 || manifests > 0 {
             self.execute(CHANGE_LAYOUT, params![table_id, tail_files])?;
         }
-        Ok(Forgotten { files: items.len() as u64, removable, more })
+        Ok(Forgotten { files: items.len() as u64, removable, done_gaps, more })
     }
 
     /// Deletes those of the manifests that have no entry left; says how many.

@@ -73,7 +73,7 @@ pub use data_file::{DataFileRow, Partition};
 pub use entry_block::EntryBlock;
 pub use error::{BlockName, Conflict, ConflictReason, Error, FormatError, Result};
 pub use expire::{Bounded, Expiry, Gap};
-pub use forget::{Forgotten, UnneededFile};
+pub use forget::{Forgotten, MAX_GAPS_PER_STEP, UnneededFile};
 pub use ids::{FileId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId};
 pub use job::WaitingJob;
 pub use layout::{Regrouped, TableLayout};

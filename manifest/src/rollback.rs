@@ -39,6 +39,13 @@ pub struct PreparedRollback {
     head: SnapshotId,
 }
 
+impl PreparedRollback {
+    /// Sets the time of the snapshot, as [`NewRollback::committed_at_ms`] is one: preparing may have taken long.
+    pub fn set_time(&mut self, committed_at_ms: i64) {
+        self.commit.committed_at_ms = committed_at_ms;
+    }
+}
+
 impl ReadTransaction<'_> {
     /// Works out what makes the table's content that of an older snapshot: what is live now and was not then is to be removed,
     /// what was live then and is not now is to be added again, under new ids, with all that was known of it. A file that was

@@ -163,9 +163,9 @@ impl Store {
         self.readers.read(job)
     }
 
-    /// Returns when all maintenance is done that was due when this was called: full tails are sealed, manifests in a bad
-    /// layout are grouped anew. What failed before is tried again. Maintenance goes on without it; this is for those who want
-    /// to see the outcome.
+    /// Returns when no maintenance is due: full tails are sealed, manifests in a bad layout are grouped anew. What failed
+    /// before is tried again, and what falls due meanwhile is waited for, too, so under commits that do not end this may not
+    /// return. Maintenance goes on without it; this is for those who want to see the outcome.
     ///
     /// # Errors
     /// [`Error::NotMaintained`] with one of the tables that could not be, once all were tried; [`Error::Closed`].

@@ -220,6 +220,20 @@ async fn a_flipped_byte_is_an_error_or_changes_no_answer_or_is_found_by_a_check(
 }
 
 #[tokio::test]
+async fn a_lost_row_of_a_live_file_is_a_failure_and_no_expiry() {
+    let damaged = Damaged::new().await;
+    let store = rusqlite::Connection::open(damaged.folder.path().join("prunus.db")).unwrap();
+    let (file_id, (row, _)) = damaged.answers[&Question::Files(SNAPSHOTS)].as_ref().unwrap().first_key_value().unwrap();
+    assert!(row.manifest_id.is_some());
+    assert_eq!(store.execute("DELETE FROM data_file WHERE file_id = ?1", [file_id]).unwrap(), 1);
+    drop(store);
+    let catalog = Catalog::open(damaged.folder.path(), CatalogOptions::default()).await.unwrap();
+    let answer = answer(&catalog, Question::Plan(SNAPSHOTS, None)).await;
+    let Err(Error::Store(cause)) = answer else { panic!("{answer:?}") };
+    assert_eq!(cause.to_string(), format!("data file {file_id} does not exist"));
+}
+
+#[tokio::test]
 async fn the_filters_of_these_tests_prune() {
     let damaged = Damaged::new().await;
     for filter in FILTERS {

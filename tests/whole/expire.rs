@@ -108,6 +108,43 @@ async fn an_expiry_without_limits_is_refused() {
 }
 
 #[tokio::test]
+async fn what_is_named_in_another_spelling_or_through_a_link_is_not_removable() {
+    let server = Server::start(2).await;
+    server.create_declared("t").await;
+    std::fs::create_dir(server.data().join("real")).unwrap();
+    std::fs::write(server.data().join("real/f"), "f").unwrap();
+    std::os::unix::fs::symlink(server.data().join("real"), server.data().join("link")).unwrap();
+    server.change("t", &["link/f", "a b", "c d", "c%20d", "e"], &[]).await;
+    server.change("t", &["real/f", "a%20b"], &["link/f", "a b", "c d", "c%20d", "e"]).await;
+    let dry = expire(&server, json!({"keep_last": 1})).await;
+    let real = expire(&server, json!({"keep_last": 1, "dry_run": false})).await;
+    let expected = ["c d", "c%20d", "e"].map(|name| format!("file://{}", server.path(name)));
+    let mut expected = expected.to_vec();
+    expected.sort();
+    assert_eq!((&dry["removable"], &real["removable"]), (&json!(expected), &json!(expected)));
+    assert_eq!((&dry["forgotten_files"], &real["forgotten_files"]), (&json!(5), &json!(5)));
+}
+
+#[tokio::test]
+async fn what_was_done_before_a_failure_is_told() {
+    let server = server().await;
+    let store = rusqlite::Connection::open(server.store().join("prunus.db")).unwrap();
+    let refuse = "CREATE TRIGGER refuse BEFORE DELETE ON data_file BEGIN SELECT RAISE(ABORT, 'no'); END";
+    store.execute(refuse, []).unwrap();
+    let body = json!({"keep_last": 2, "dry_run": false});
+    let first = expire(&server, body.clone()).await;
+    assert_eq!(
+        (&first["snapshots"], &first["forgotten_files"], &first["more"]),
+        (&json!([1, 2]), &json!(0), &json!(true))
+    );
+    // Nothing was done, so there is nothing to tell but the failure.
+    assert_eq!(server.post(EXPIRE, &body).await.0, 500);
+    store.execute("DROP TRIGGER refuse", []).unwrap();
+    let last = expire(&server, body).await;
+    assert_eq!((&last["snapshots"], &last["forgotten_files"], &last["more"]), (&json!([]), &json!(1), &json!(false)));
+}
+
+#[tokio::test]
 async fn plans_are_whole_while_snapshots_go() {
     const COMMITS: usize = 60;
     let server = Server::start(3).await;

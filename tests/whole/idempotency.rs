@@ -11,6 +11,7 @@ use crate::server::{Answer, Server};
 
 const COMMITS: &str = "/v1/namespaces/n/tables/t/commits";
 const TABLE: &str = "/v1/namespaces/n/tables/t";
+const TAG: &str = "/v1/namespaces/n/tables/t/tags/x";
 
 /// A table whose files are not read.
 fn table() -> Value {
@@ -76,6 +77,8 @@ async fn every_change_keeps_its_reply() {
         (Method::POST, "/v1/namespaces", Some(json!({"name": "n"})), 201),
         (Method::POST, "/v1/namespaces/n/tables", Some(table), 201),
         (Method::POST, COMMITS, Some(append("x")), 201),
+        (Method::PUT, TAG, Some(json!({"snapshot_id": 1})), 201),
+        (Method::DELETE, TAG, None, 204),
         (Method::DELETE, TABLE, None, 204),
         (Method::DELETE, "/v1/namespaces/n", None, 204),
     ];
@@ -131,6 +134,23 @@ async fn rollbacks_under_one_key_at_the_same_time_are_one() {
         let answers = futures::future::join_all((0..8).map(|_| post(server, route, key, body))).await;
         assert!(answers.iter().all(|(answer, _)| *answer == answers[0].0 && answer.0 == 201), "{answers:?}");
         assert_eq!(current_snapshot(server).await, round + 2);
+    }
+}
+
+#[tokio::test]
+async fn tags_are_set_and_taken_away_once_under_one_key() {
+    let server = &server().await;
+    server.commit("t", append("x")).await;
+    for round in 0..8 {
+        let key = &format!("k{round}");
+        for (method, body, expected) in
+            [(Method::PUT, Some(json!({"snapshot_id": 1})), 201), (Method::DELETE, None, 204)]
+        {
+            let send = |_| server.send_keyed(method.clone(), TAG, key, body.as_ref());
+            let answers = futures::future::join_all((0..8).map(send)).await;
+            assert_eq!(answers.iter().filter(|(_, replayed)| !replayed).count(), 1, "{answers:?}");
+            assert!(answers.iter().all(|(answer, _)| *answer == answers[0].0 && answer.0 == expected), "{answers:?}");
+        }
     }
 }
 

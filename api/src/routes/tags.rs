@@ -2,26 +2,30 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
-use prunus_catalog::{Catalog, SnapshotId, TagChange};
+use axum::response::Response;
+use prunus_catalog::{Catalog, Render, SnapshotId, Tag, TagChange};
 
 use super::namespaces::NamesQuery;
 use crate::extract::{JsonBody, QueryOf, TableOf, TagOf};
+use crate::idempotency::KeyOf;
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
+use crate::replies;
 use crate::wire::{SnapshotIdJson, TagJson, TagsJson, page_size};
+
+const SET: Render<(Tag, TagChange)> = |(tag, change)| match change {
+    TagChange::Created => replies::created::<_, TagJson>(tag),
+    TagChange::Moved | TagChange::Unchanged => replies::found::<_, TagJson>(tag),
+};
 
 pub(crate) async fn set(
     State(catalog): State<Catalog>,
+    key: KeyOf,
     TagOf(ident, name): TagOf,
     JsonBody(target): JsonBody<SnapshotIdJson>,
-) -> Result<(StatusCode, Json<TagJson>), Problem> {
-    let (tag, change) = catalog.set_tag(ident, name, SnapshotId(target.snapshot_id)).await?;
-    let status = match change {
-        TagChange::Created => StatusCode::CREATED,
-        TagChange::Moved | TagChange::Unchanged => StatusCode::OK,
-    };
-    Ok((status, Json(tag.into())))
+) -> Result<Response, Problem> {
+    let done = catalog.set_tag_once(ident, name, SnapshotId(target.snapshot_id), key.once(SET)).await?;
+    replies::answer(done, SET)
 }
 
 pub(crate) async fn list(
@@ -40,7 +44,11 @@ pub(crate) async fn get(State(catalog): State<Catalog>, TagOf(ident, name): TagO
     Ok(Json(catalog.load_tag(ident, name).await?.into()))
 }
 
-pub(crate) async fn delete(State(catalog): State<Catalog>, TagOf(ident, name): TagOf) -> Result<StatusCode, Problem> {
-    catalog.delete_tag(ident, name).await?;
-    Ok(StatusCode::NO_CONTENT)
+pub(crate) async fn delete(
+    State(catalog): State<Catalog>,
+    key: KeyOf,
+    TagOf(ident, name): TagOf,
+) -> Result<Response, Problem> {
+    let done = catalog.delete_tag_once(ident, name, key.once(replies::gone)).await?;
+    replies::answer(done, replies::gone)
 }

@@ -130,6 +130,16 @@ fn a_backup_overwrites_nothing() {
 }
 
 #[test]
+fn a_backup_that_finds_its_name_taken_at_the_end_leaves_nothing() {
+    let fixture = Fixture::new();
+    let to = fixture.path().with_file_name("backup.db");
+    // A link to nowhere is not seen before the copy is made, and is in its way after.
+    std::os::unix::fs::symlink(fixture.path().with_file_name("nowhere"), &to).unwrap();
+    assert!(matches!(backup(&fixture.path(), &to), Err(Error::FileExists { .. })));
+    assert!(!with(&to, ".partial").exists());
+}
+
+#[test]
 fn what_a_killed_backup_left_is_in_nobodys_way() {
     let fixture = Fixture::new();
     fixture.append(&["a"]);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prunus_manifest::{Error, Expiry, NewDataFile, Operation, SnapshotId};
+use prunus_manifest::{Error, Expiry, MAX_GAPS_PER_STEP, NewDataFile, Operation, SnapshotId, WriteTransaction};
 
 use crate::fixture::{Fixture, file, new_table};
 
@@ -122,6 +122,45 @@ fn what_was_left_is_found_by_a_later_call() {
     assert_eq!((first.files, first.removable, first.more), (1, vec!["a".to_owned()], true));
     let expired = fixture.expire(&fixture.expiry(1));
     assert_eq!((expired.snapshots, expired.removable), (vec![], vec!["b".to_owned()]));
+}
+
+/// Each file but the last is live in one snapshot alone, and every other snapshot has a tag: so there is a gap for each of the
+/// files between them.
+fn with_gaps(count: usize) -> Fixture {
+    let fixture = Fixture::with_target(2);
+    fixture.commit_timed(&["0"], &[]);
+    for number in 1..=2 * count {
+        fixture.commit_timed(&[&number.to_string()], &[&(number - 1).to_string()]);
+    }
+    let table_id = fixture.table_id();
+    let tag = move |tx: &WriteTransaction<'_>| {
+        (0..=count).try_for_each(|number| {
+            tx.set_tag(table_id, &number.to_string(), SnapshotId(i64::try_from(2 * number + 1).unwrap()), 0).map(drop)
+        })
+    };
+    fixture.store().write(tag).unwrap();
+    let expiry = fixture.expiry(1);
+    fixture.store().write(move |tx| tx.expire_snapshots(&expiry, u32::MAX)).unwrap();
+    fixture
+}
+
+#[test]
+fn a_step_looks_into_gaps_up_to_the_limit() {
+    for (gaps, expected) in [(MAX_GAPS_PER_STEP, MAX_GAPS_PER_STEP), (MAX_GAPS_PER_STEP + 1, MAX_GAPS_PER_STEP)] {
+        let step = with_gaps(gaps).forget(u32::MAX);
+        assert_eq!((step.done_gaps, step.files, step.more), (expected, expected as u64, false), "{gaps}");
+    }
+}
+
+#[test]
+fn a_step_says_in_which_gap_it_stopped() {
+    let fixture = with_gaps(3);
+    let table_id = fixture.table_id();
+    let gaps = fixture.store().read(|tx| tx.list_gaps(table_id, &[])).unwrap();
+    let first = fixture.forget(2);
+    assert_eq!((first.files, first.done_gaps, first.more), (2, 2, true));
+    let second = fixture.store().write(move |tx| tx.forget_files(table_id, &gaps[2..], 2)).unwrap();
+    assert_eq!((second.files, second.done_gaps, second.more), (1, 1, false));
 }
 
 #[test]

@@ -144,12 +144,14 @@ impl Fixture {
             expired.snapshots.extend(step.items.iter().map(|snapshot_id| snapshot_id.0));
             more = step.more;
         }
-        more = true;
-        while more {
-            let step = self.forget(2);
+        let table_id = self.table_id();
+        let mut gaps = self.store().read(|tx| tx.list_gaps(table_id, &[])).unwrap();
+        while !gaps.is_empty() {
+            let left = gaps.clone();
+            let step = self.store().write(move |tx| tx.forget_files(table_id, &left, 2)).unwrap();
             expired.files += step.files;
             expired.removable.extend(step.removable);
-            more = step.more;
+            gaps.drain(..step.done_gaps);
         }
         expired.removable.sort();
         assert_eq!(expired, foreseen);
