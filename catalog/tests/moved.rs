@@ -168,7 +168,9 @@ async fn a_transaction_whose_table_moves_is_checked_again() {
 async fn roll_back_while_added(files: Vec<AddedFile>) -> Result<Committed, Error> {
     let (catalog, meddler, _folder) = catalog().await;
     catalog.commit(ident(), append(file("first", 1))).await.unwrap();
-    *meddler.script.lock().unwrap() = std::iter::once(None).chain(files.into_iter().map(Some)).collect();
+    // The time is asked for once at first, and twice after each look.
+    let script = files.into_iter().flat_map(|file| [Some(file), None]);
+    *meddler.script.lock().unwrap() = std::iter::once(None).chain(script).collect();
     let answer = catalog.roll_back(ident(), SnapshotId::EMPTY).await;
     assert!(meddler.script.lock().unwrap().is_empty());
     answer
