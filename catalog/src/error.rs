@@ -138,6 +138,9 @@ pub enum Error {
         /// What failed.
         source: StorageError,
     },
+    /// The store has no room for the change, of which nothing happened; trying again may help when there is.
+    #[error("the store has no room")]
+    StoreFull(#[source] prunus_manifest::Error),
     /// The store failed.
     #[error("the store failed")]
     Store(#[source] prunus_manifest::Error),
@@ -211,6 +214,7 @@ impl From<prunus_manifest::Error> for Error {
             Store::TotalsOverflow(_) => {
                 Self::invalid(Fault::at("add", "the table's rows or bytes would pass 2^63 - 1"))
             }
+            other if other.is_out_of_room() => Self::StoreFull(other),
             other => Self::Store(other),
         }
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use prunus_statistics::{CodecError, FieldId, UnknownType};
+use rusqlite::ErrorCode;
 
 use crate::{FileId, MAX_FILES_PER_ROLLBACK, MAX_TAGS_PER_TABLE, ManifestId, SchemaId, SnapshotId, TableId, Totals};
 
@@ -401,6 +402,18 @@ pub enum FormatError {
 }
 
 impl Error {
+    /// Whether there was no room on the disk, or SQLite gave the transaction up for a like reason: the same may succeed later.
+    pub fn is_out_of_room(&self) -> bool {
+        let is_full = |error: &rusqlite::Error| {
+            matches!(error.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::OperationAborted))
+        };
+        match self {
+            Self::Sqlite(error) => is_full(error),
+            Self::NotCommitted(error) => is_full(error),
+            _ => false,
+        }
+    }
+
     /// For `map_err`: a column of a row that does not read.
     pub(crate) fn damaged_row<E: Into<FormatError>>(what: &'static str, id: i64) -> impl FnOnce(E) -> Self {
         move |error| Self::DamagedRow { what, id, source: error.into() }

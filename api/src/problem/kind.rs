@@ -74,6 +74,9 @@ fn catalog_kind(error: &Error) -> Kind {
         Error::StorageUnavailable { .. } => {
             Kind::new(StatusCode::SERVICE_UNAVAILABLE, "storage-unavailable", "Object store unavailable").retryable()
         }
+        Error::StoreFull(_) => {
+            Kind::new(StatusCode::SERVICE_UNAVAILABLE, "store-full", "The store has no room").retryable()
+        }
         Error::Store(_) => INTERNAL,
         Error::StoredSchema => INTERNAL,
         Error::ZoneMaps(_) => INTERNAL,

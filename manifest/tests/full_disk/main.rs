@@ -83,7 +83,7 @@ fn fill(fixture: &Fixture, first: i64) -> i64 {
         match append(fixture, snapshot) {
             Ok(acknowledged) => assert_eq!(acknowledged, SnapshotId(snapshot)),
             Err(error) => {
-                assert!(is_about_the_disk(&error), "{error:?}");
+                assert!(is_about_the_disk(&error) && error.is_out_of_room(), "{error:?}");
                 return snapshot - 1;
             }
         }
