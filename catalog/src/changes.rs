@@ -7,7 +7,7 @@ use crate::files::FileEntry;
 use crate::name::TableIdent;
 use crate::page::PageSize;
 use crate::plan::SnapshotRef;
-use crate::{Result, tables};
+use crate::{Result, files, tables};
 
 /// Which changes are asked for.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +57,7 @@ impl Catalog {
 fn find(tx: &ReadTransaction<'_>, ident: &TableIdent, request: ChangesRequest) -> Result<(TableId, Changes)> {
     let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
     let (from, to) = (request.from, request.to.unwrap_or(table.current_snapshot));
+    files::check_page(tx, &table, request.after)?;
     let all = tx.list_changes(table.table_id, from, to)?;
     let start = request.after.map_or(0, |after| all.partition_point(|change| change.file_id <= after));
     let mut page: Vec<Change> =

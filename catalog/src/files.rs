@@ -62,6 +62,7 @@ impl Catalog {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
             let ResolvedSnapshot { snapshot_id, schema_id, .. } = snapshot.resolve(tx, &table)?;
             let leaves = tables::load_schema(tx, &table, schema_id)?.leaf_columns();
+            check_page(tx, &table, after)?;
             let mut rows = tx.list_live_files(table.table_id, snapshot_id, after, page_size.and_one())?;
             let more = page_size.cut(&mut rows);
             let files = rows.into_iter().map(|row| FileEntry::new(row, &leaves)).collect();
@@ -95,6 +96,17 @@ impl Catalog {
             Ok(FileDetail { entry: FileEntry::new(row, &leaves), columns })
         })
         .await
+    }
+}
+
+/// Holds the file that the page before ended with against the table: one that is not its own is of a table that had the name
+/// before. Ids are never given twice, and the snapshot that names it is there.
+pub(crate) fn check_page(tx: &ReadTransaction<'_>, table: &TableRow, after: Option<FileId>) -> Result<()> {
+    match after {
+        Some(file_id) if !tx.has_file(table.table_id, file_id)? => {
+            Err(Error::Expired { what: "the table that the page before is of".to_owned() })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -29,7 +29,7 @@ use crate::page::PageSize;
 use crate::plan_cache::{PlanCache, PlanReader};
 use crate::schema::{LeafColumn, Schema};
 use crate::table_schema::TableSchema;
-use crate::{Error, Result, blocking};
+use crate::{Error, Result, blocking, files};
 
 use filter::{ReadFilter, ResidualIndex, ResidualTable};
 use passes::{Passed, Span, Survivor};
@@ -249,6 +249,9 @@ fn find(
 ) -> Result<Found> {
     let bind_started = Instant::now();
     let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
+    if let PlanPage::After(file_id, _) = request.page {
+        files::check_page(tx, &table, Some(file_id))?;
+    }
     let snapshot = request.snapshot.resolve(tx, &table)?;
     let reader = PlanReader::new(cache, tx, &table);
     let schema = reader.load_schema(snapshot.schema_id)?;

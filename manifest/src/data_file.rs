@@ -65,7 +65,18 @@ const LIST_LIVE: &str = "
     ORDER BY file_id
     LIMIT ?4";
 
+const HAS_FILE: &str = "
+    SELECT EXISTS (SELECT 1 FROM data_file WHERE file_id = ?1 AND table_id = ?2)";
+
 impl ReadTransaction<'_> {
+    /// Whether a file is one of a table's, live or not.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`].
+    pub fn has_file(&self, table_id: TableId, file_id: FileId) -> Result<bool> {
+        Ok(self.query_first(HAS_FILE, params![file_id, table_id], |row| Ok(row.get(0)?))? == Some(true))
+    }
+
     /// The data files of these ids, in the same order, whether live or not. Ask for a plan's files in chunks, each in a
     /// read of its own: ids stay valid.
     ///

@@ -84,3 +84,24 @@ async fn an_answer_of_one_page_holds_nothing() {
     replace_all(&server).await;
     assert_eq!(expire(&server).await, json!([1]));
 }
+
+#[tokio::test]
+async fn a_page_of_a_table_that_was_made_anew_is_stale() {
+    let server = server(&SetClock::new()).await;
+    let changes = "/v1/namespaces/n/tables/t/changes?from=0&to=1&page_size=2";
+    let (_, plan) = server.post(PLAN, &page(&Value::Null)).await;
+    let (_, files) = server.get(&format!("{FILES}?page_size=2")).await;
+    let (_, changed) = server.get(changes).await;
+    assert_eq!(server.delete("/v1/namespaces/n/tables/t").await.0, 204);
+    server.create_declared("t").await;
+    server.change("t", &["a", "b", "c", "d", "e"], &[]).await;
+    let token = |answer: &Value| answer["next_page_token"].as_str().unwrap().to_owned();
+    let answers = [
+        server.post(PLAN, &page(&plan["next_page_token"])).await,
+        server.get(&format!("{FILES}?page_size=2&page_token={}", token(&files))).await,
+        server.get(&format!("{changes}&page_token={}", token(&changed))).await,
+    ];
+    for (status, problem) in answers {
+        assert_eq!((status, &problem["type"]), (410, &json!("/problems/stale-page-token")), "{problem}");
+    }
+}
