@@ -30,6 +30,7 @@ pub(crate) async fn measure(files: usize) {
     row(files, "commits of 10,000 files each, sealing included, for each file", &milliseconds(each));
     drop(catalog);
     let sealed_bytes = size_bytes(folder.path());
+    let column_bytes = largest_column_bytes(folder.path());
     let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
     for number in files..(files + 1).next_multiple_of(MANIFEST) - 1 {
         catalog.commit(ident.clone(), append(number..number + 1, files)).await.unwrap();
@@ -60,6 +61,7 @@ pub(crate) async fn measure(files: usize) {
         row(files, &format!("{name}, cold, opening included"), &milliseconds(median(times)));
     }
     row(files, "size of the sealed database, for each file", &format!("{} bytes", sealed_bytes / files as u64));
+    row(files, "of it statistics, for each file in its largest column", &format!("{column_bytes:.1} bytes"));
     check_and_back_up(files, folder.path()).await;
     over_http(files, folder.path(), [&one, &thousand, &unclustered]).await;
 }
@@ -97,6 +99,19 @@ async fn over_http(files: usize, folder: &Path, [one, thousand, unclustered]: [&
     let time = server.send_all(vec![request(one); PLANS], CONNECTIONS, 200).await;
     row(files, "plans of one file by ts over HTTP, 16 connections", &format!("{:.0}/s", crate::rate(PLANS, time)));
     row(files, "most memory that the server had by then", &format!("{} MB", server.memory_max_bytes() / 1_000_000));
+}
+
+/// What the statistics of the column that takes most of it take for each file, side block and zone included.
+fn largest_column_bytes(folder: &Path) -> f64 {
+    const BY_COLUMN: &str = "
+        SELECT max(bytes) FROM (SELECT sum(bytes) AS bytes FROM (
+            SELECT field_id, length(block) AS bytes FROM column_block
+            UNION ALL SELECT field_id, length(block) FROM column_detail
+            UNION ALL SELECT field_id, length(zone) FROM manifest_zone) GROUP BY field_id)";
+    let store = rusqlite::Connection::open(folder.join("prunus.db")).unwrap();
+    let bytes: f64 = store.query_row(BY_COLUMN, [], |row| row.get(0)).unwrap();
+    let files: f64 = store.query_row("SELECT sum(files) FROM manifest", [], |row| row.get(0)).unwrap();
+    bytes / files
 }
 
 fn size_bytes(folder: &Path) -> u64 {
