@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::UInt64Array;
+use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 use prunus_manifest::{
     EntryBlock, ManifestId, ManifestRow, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, TableId, TableRow,
@@ -96,7 +97,9 @@ impl Manifests {
 impl PlanCache {
     pub(crate) fn new(max_bytes: u64) -> Self {
         let weigher = |_: &Key, part: &Part| u32::try_from(part.size_bytes()).unwrap_or(u32::MAX);
-        Self { parts: Cache::builder().weigher(weigher).max_capacity(max_bytes).build() }
+        // Not by how often a part is asked for: then one that takes the room of many, as a tail does, would never be let in.
+        let policy = EvictionPolicy::lru();
+        Self { parts: Cache::builder().weigher(weigher).max_capacity(max_bytes).eviction_policy(policy).build() }
     }
 }
 
@@ -262,5 +265,26 @@ impl<'a> PlanReader<'a> {
     fn count(&self, read: u64, cached: u64) {
         let counts = self.counts.get();
         self.counts.set(ReadCounts { read: counts.read + read, cached: counts.cached + cached });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_that_takes_the_room_of_many_is_kept() {
+        let removals = |files: i64| Part::Removals(Arc::new((0..files).map(|id| (id, SnapshotId(1))).collect()));
+        let key = |id| Key::Removals(ManifestId(id), 1);
+        let cache = PlanCache::new(1 << 20);
+        for id in 0..2_000 {
+            cache.parts.insert(key(id), removals(10));
+            assert!(cache.parts.get(&key(id)).is_some());
+        }
+        cache.parts.run_pending_tasks();
+        cache.parts.insert(key(-1), removals(20_000));
+        cache.parts.run_pending_tasks();
+        assert!(cache.parts.get(&key(-1)).is_some());
+        assert!(cache.parts.weighted_size() <= 1 << 20);
     }
 }
