@@ -28,7 +28,7 @@ pub(crate) use tail::{Tail, TailChunk};
 /// How many bytes are kept unless it is said otherwise.
 pub const DEFAULT_PLAN_CACHE_BYTES: u64 = 256 << 20;
 
-/// What plans have read; what is least likely to be asked for again is dropped when it gets too much.
+/// What plans have read; what was not asked for longest is dropped when it gets too much.
 #[derive(Clone)]
 pub(crate) struct PlanCache {
     parts: Cache<Key, Part>,

@@ -50,12 +50,12 @@ pub struct WriteTransaction<'c> {
     reader: ReadTransaction<'c>,
     leaf_sets: &'c RefCell<KnownLeafSets>,
     target_files: u64,
-    full_tails: RefCell<BTreeSet<TableId>>,
+    due_tables: RefCell<BTreeSet<TableId>>,
 }
 
 impl<'c> WriteTransaction<'c> {
     pub(crate) fn new(connection: &'c Connection, target_files: u64, leaf_sets: &'c RefCell<KnownLeafSets>) -> Self {
-        Self { reader: ReadTransaction::new(connection), leaf_sets, target_files, full_tails: RefCell::default() }
+        Self { reader: ReadTransaction::new(connection), leaf_sets, target_files, due_tables: RefCell::default() }
     }
 
     /// The sets of leaves that the writer knows.
@@ -76,18 +76,18 @@ impl<'c> WriteTransaction<'c> {
     /// Notes how long the tail of a table is now, so that the writer seals it when it is due.
     pub(crate) fn note_tail(&self, table_id: TableId, tail_files: u64) {
         if tail_files >= self.target_files {
-            self.full_tails.borrow_mut().insert(table_id);
+            self.due_tables.borrow_mut().insert(table_id);
         }
     }
 
     /// Notes that manifests of a table lost entries, so that they may be worth grouping anew.
     pub(crate) fn note_hollow(&self, table_id: TableId) {
-        self.full_tails.borrow_mut().insert(table_id);
+        self.due_tables.borrow_mut().insert(table_id);
     }
 
     /// The tables whose tails the jobs of this transaction have filled, or whose manifests they have hollowed out.
-    pub(crate) fn into_full_tails(self) -> BTreeSet<TableId> {
-        self.full_tails.into_inner()
+    pub(crate) fn into_due_tables(self) -> BTreeSet<TableId> {
+        self.due_tables.into_inner()
     }
 }
 

@@ -174,10 +174,10 @@ impl Thread {
         let mut jobs = vec![first];
         let transaction = WriteTransaction::new(&self.connection, self.target_files, &self.leaf_sets);
         let result = self.run_jobs(&mut jobs, queue, &transaction).map_err(Arc::new);
-        let full_tails = transaction.into_full_tails();
+        let due_tables = transaction.into_due_tables();
         let failure = || result.as_ref().err().map(|error| Error::NotCommitted(Arc::clone(error)));
         match failure() {
-            None => self.notices.add(full_tails),
+            None => self.notices.add(due_tables),
             Some(error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "a transaction is lost");
                 self.roll_back();

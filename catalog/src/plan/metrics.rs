@@ -69,22 +69,12 @@ pub struct PlanTimings {
     pub total: Duration,
 }
 
-/// Files, their known rows and their bytes.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sum {
-    pub(super) files: u64,
-    pub(super) rows: u64,
-    pub(super) bytes: u64,
-    pub(super) files_of_unknown_rows: u64,
-}
-
-impl Sum {
-    pub(super) fn add(&mut self, row_count: Option<u64>, size_bytes: u64) {
-        self.files += 1;
-        self.rows = self.rows.saturating_add(row_count.unwrap_or(0));
-        self.bytes = self.bytes.saturating_add(size_bytes);
-        self.files_of_unknown_rows += u64::from(row_count.is_none());
-    }
+/// Adds a file.
+pub(super) fn add_file(sum: &mut Totals, row_count: Option<u64>, size_bytes: u64) {
+    sum.files += 1;
+    sum.rows = sum.rows.saturating_add(row_count.unwrap_or(0));
+    sum.bytes = sum.bytes.saturating_add(size_bytes);
+    sum.files_of_unknown_rows += u64::from(row_count.is_none());
 }
 
 impl PlanMetrics {
@@ -112,7 +102,7 @@ impl PlanMetrics {
         }
     }
 
-    pub(super) fn count_pruned(&mut self, sum: Sum) {
+    pub(super) fn count_pruned(&mut self, sum: Totals) {
         self.files_considered += sum.files;
         self.files_pruned += sum.files;
         self.rows_pruned = self.rows_pruned.saturating_add(sum.rows);
@@ -120,7 +110,7 @@ impl PlanMetrics {
         self.files_of_unknown_rows += sum.files_of_unknown_rows;
     }
 
-    pub(super) fn count_kept(&mut self, sum: Sum) {
+    pub(super) fn count_kept(&mut self, sum: Totals) {
         self.files_considered += sum.files;
         self.files_kept += sum.files;
         self.rows_kept = self.rows_kept.saturating_add(sum.rows);

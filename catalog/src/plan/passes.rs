@@ -8,7 +8,7 @@ use prunus_manifest::{EntryBlock, FileId, ManifestRow, SnapshotId, TableRow, Tot
 use prunus_pruner::{Mask, Obstacles, PruningProgram, Selection, Verdict, ZoneMaps};
 
 use super::filter::{ResidualIndex, ResidualTable};
-use super::metrics::{PlanMetrics, Sum};
+use super::metrics::{PlanMetrics, add_file};
 use super::prepare::Prepared;
 use super::{Pruning, add_elapsed};
 use crate::Result;
@@ -133,8 +133,7 @@ impl Passes<'_> {
         let sum = if counted_in_snapshot
             && self.span.has_added_all(manifest.first_added_snapshot, manifest.last_added_snapshot)
         {
-            let Totals { files, rows, files_of_unknown_rows, bytes } = manifest.live();
-            Sum { files, rows, bytes, files_of_unknown_rows }
+            manifest.live()
         } else {
             let entries = self.reader.load_entries(manifest)?;
             let files = Files::of_entries(&entries, self.live_entries(manifest, &entries)?);
@@ -240,11 +239,11 @@ impl Files {
         }
     }
 
-    fn sum(&self, indices: impl Iterator<Item = usize>) -> Sum {
-        let mut sum = Sum::default();
+    fn sum(&self, indices: impl Iterator<Item = usize>) -> Totals {
+        let mut sum = Totals::default();
         for index in indices {
             let row_count = self.row_counts.is_valid(index).then(|| self.row_counts.value(index));
-            sum.add(row_count, self.sizes_bytes.value(index));
+            add_file(&mut sum, row_count, self.sizes_bytes.value(index));
         }
         sum
     }
