@@ -10,7 +10,7 @@ use rusqlite::{Row, params};
 
 use crate::data_file::path_hash;
 use crate::expire::{Bounded, Gap};
-use crate::install::CHANGE_LAYOUT;
+use crate::install::{CHANGE_LAYOUT, DELETE_MANIFEST};
 use crate::manifest::Removal;
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use crate::{FileId, ManifestId, Result, TableId};
@@ -74,10 +74,6 @@ const LIST_BY_PATH: &str = "
 const DELETE_FILE: &str = "
     DELETE FROM data_file
     WHERE file_id = ?1";
-
-const DELETE_MANIFEST: &str = "
-    DELETE FROM manifest
-    WHERE manifest_id = ?1";
 
 impl ReadTransaction<'_> {
     /// Up to `limit` files that lie wholly in the gaps, in the order in which they are forgotten.

@@ -87,7 +87,8 @@ const MOVE_FORGOTTEN: &str = "
     SET manifest_id = ?2
     WHERE manifest_id = ?3 AND file_id = ?1";
 
-const DELETE_MANIFEST: &str = "
+/// Its blocks and zones go with it.
+pub(crate) const DELETE_MANIFEST: &str = "
     DELETE FROM manifest
     WHERE manifest_id = ?1";
 

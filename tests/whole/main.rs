@@ -9,23 +9,23 @@
 )]
 
 mod bad_input;
-mod damage;
 mod changes;
 mod clock;
-mod concurrency;
 mod commits;
+mod concurrency;
+mod damage;
 mod declared;
 mod expire;
 mod files;
 mod footers;
-mod old_stores;
-mod leases;
-mod orphans;
 mod idempotency;
+mod leases;
+mod old_stores;
+mod orphans;
 mod partitions;
 mod plans;
-mod rollback;
 mod regroup;
+mod rollback;
 mod rows;
 mod server;
 mod snapshots;
