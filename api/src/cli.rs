@@ -2,6 +2,7 @@
 //!
 //! All subcommands but `serve`, `demo`, `check`, `backup` and `restore` are clients of the public HTTP API.
 
+mod audit;
 mod backup;
 mod check;
 mod connection;
@@ -28,7 +29,7 @@ Exit codes:
   2  usage: the arguments, or a local file that they name, cannot be used
   3  no answer: the server cannot be reached or failed (a 5xx answer); trying again may help
   4  an import is done, but some files were refused, or have changed since they were registered
-  5  a check is done, and something is wrong with the catalog";
+  5  a check or an audit is done, and something is wrong";
 
 /// A lakehouse catalog: which Parquet files can hold a row that a filter matches.
 #[derive(Debug, Parser)]
@@ -45,6 +46,7 @@ enum Command {
     Import(import::ImportArgs),
     Plan(plan::PlanArgs),
     Snapshots(snapshots::SnapshotsArgs),
+    Audit(audit::AuditArgs),
     Check(check::CheckArgs),
     Backup(backup::BackupArgs),
     Restore(restore::RestoreArgs),
@@ -64,6 +66,7 @@ pub fn run(cli: Cli) -> Result<Exit, CliError> {
             Command::Import(args) => import::run(args).await,
             Command::Plan(args) => plan::run(args).await,
             Command::Snapshots(args) => snapshots::run(args).await,
+            Command::Audit(args) => audit::run(args).await,
             Command::Check(args) => check::run(args).await,
             Command::Backup(args) => backup::run(args).await,
             Command::Restore(args) => restore::run(args).await,
@@ -105,6 +108,10 @@ mod tests {
             "prunus plan a.b --as-of 2026-01-01T00:00:00Z --limit 5",
             "prunus plan a.b --quiet",
             "prunus snapshots a.b",
+            "prunus audit a.b",
+            "prunus audit a.b --mode scan --sample 0.1 --repair --json",
+            "prunus audit a.b --detach",
+            "prunus serve --data-dir /data --audit-bytes-per-second 0",
             "prunus serve --data-dir /data --power-loss-may-lose-commits",
             "prunus check --data-dir /data --json",
             "prunus backup --data-dir /data --to /b.db",

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::wire::{
-    CommitJson, CommittedJson, ExplainJson, ExplainedJson, FilesJson, NamespaceJson, NamespacesJson, NewNamespaceJson,
+    AuditJson, AuditPageJson, NewAuditJson, CommitJson, CommittedJson, ExplainJson, ExplainedJson, FilesJson, NamespaceJson, NamespacesJson, NewNamespaceJson,
     NewTableJson, PlanJson, PlannedJson, ProblemJson, SnapshotJson, SnapshotsJson, TableJson, TablesJson,
 };
 
@@ -176,6 +176,29 @@ impl Client {
     /// [`ClientError`].
     pub async fn load_snapshot(&self, table: &TableIdent, snapshot_id: i64) -> Result<SnapshotJson> {
         self.send(self.http.get(self.table_url(table, &["snapshots", &snapshot_id.to_string()]))).await
+    }
+
+    /// `POST T/audits`
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn start_audit(&self, table: &TableIdent, audit: &NewAuditJson) -> Result<AuditJson> {
+        self.send(self.http.post(self.table_url(table, &["audits"])).json(audit)).await
+    }
+
+    /// `GET T/audits/{id}`
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn load_audit(
+        &self,
+        table: &TableIdent,
+        audit_id: i64,
+        page_size: Option<u32>,
+        page_token: Option<&str>,
+    ) -> Result<AuditPageJson> {
+        let query = PageQuery { page_token, page_size };
+        self.send(self.http.get(self.table_url(table, &["audits", &audit_id.to_string()])).query(&query)).await
     }
 
     async fn send<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T> {

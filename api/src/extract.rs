@@ -5,7 +5,7 @@ use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use prunus_catalog::{NamespaceName, SnapshotId, TableIdent, TagName};
+use prunus_catalog::{AuditId, NamespaceName, SnapshotId, TableIdent, TagName};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
@@ -124,6 +124,7 @@ struct PathParts {
     table: Option<String>,
     snapshot_id: Option<String>,
     tag: Option<String>,
+    audit_id: Option<String>,
 }
 
 impl PathParts {
@@ -149,11 +150,17 @@ impl PathParts {
     }
 
     fn snapshot_id(&self) -> Result<SnapshotId, Problem> {
-        let text = self.snapshot_id.as_deref().unwrap_or_default();
-        let message = || format!("`{text}` is not a number");
-        let id = text.parse().map_err(|_| Problem::MalformedPathPart { part: "snapshot_id", message: message() })?;
-        Ok(SnapshotId(id))
+        number("snapshot_id", self.snapshot_id.as_deref()).map(SnapshotId)
     }
+
+    fn audit_id(&self) -> Result<AuditId, Problem> {
+        number("audit_id", self.audit_id.as_deref()).map(AuditId)
+    }
+}
+
+fn number(part: &'static str, text: Option<&str>) -> Result<i64, Problem> {
+    let text = text.unwrap_or_default();
+    text.parse().map_err(|_| Problem::MalformedPathPart { part, message: format!("`{text}` is not a number") })
 }
 
 /// The namespace that the path names.
@@ -199,6 +206,18 @@ impl<S: Send + Sync> FromRequestParts<S> for TagOf {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let parts = PathParts::of(parts).await?;
         Ok(Self(parts.table()?, parts.tag()?))
+    }
+}
+
+/// The table and the audit that the path names.
+pub(crate) struct AuditOf(pub(crate) TableIdent, pub(crate) AuditId);
+
+impl<S: Send + Sync> FromRequestParts<S> for AuditOf {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let parts = PathParts::of(parts).await?;
+        Ok(Self(parts.table()?, parts.audit_id()?))
     }
 }
 

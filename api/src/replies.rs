@@ -22,6 +22,11 @@ pub(crate) fn created<T: Clone, J: From<T> + Serialize>(made: &T) -> Result<Stor
     json_of::<T, J>(StatusCode::CREATED, made)
 }
 
+/// The reply to a request for what is made behind it.
+pub(crate) fn accepted<T: Clone, J: From<T> + Serialize>(begun: &T) -> Result<StoredReply> {
+    json_of::<T, J>(StatusCode::ACCEPTED, begun)
+}
+
 /// The reply to a request that changed what was there, or left it as it is.
 pub(crate) fn found<T: Clone, J: From<T> + Serialize>(there: &T) -> Result<StoredReply> {
     json_of::<T, J>(StatusCode::OK, there)

@@ -1,5 +1,6 @@
 //! The handlers: each parses, calls the catalog and renders.
 
+pub(crate) mod audits;
 pub(crate) mod changes;
 pub(crate) mod commits;
 pub(crate) mod expire;

@@ -4,10 +4,12 @@ use std::io;
 
 use prunus_catalog::Catalog;
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 
 use crate::router::router;
 
-/// Answers on the listener until `shutdown` is ready, then finishes the requests that have begun.
+/// Answers on the listener until `shutdown` is ready, then finishes the requests that have begun. Beside that it works on
+/// audits; what of these is begun then is done again by the next server.
 ///
 /// # Errors
 /// What the operating system says of the listener.
@@ -16,5 +18,18 @@ pub async fn serve(
     listener: TcpListener,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    axum::serve(listener, router(catalog)).with_graceful_shutdown(shutdown).await
+    let auditor = catalog.clone();
+    let audits = AbortOnDrop(tokio::spawn(async move { auditor.run_audits().await }));
+    let served = axum::serve(listener, router(catalog)).with_graceful_shutdown(shutdown).await;
+    drop(audits);
+    served
+}
+
+/// A task that ends with what it is for.
+struct AbortOnDrop(JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }

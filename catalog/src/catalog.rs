@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prunus_manifest::{PowerLoss, Store, StoreOptions};
+use tokio::sync::Notify;
 
+use crate::audit::AuditBudget;
 use crate::clock::{Clock, SystemClock};
 use crate::commit::Heads;
 use crate::leases::Leases;
@@ -24,6 +26,9 @@ pub struct Catalog {
     pub(crate) plan_cache: PlanCache,
     pub(crate) heads: Arc<Heads>,
     pub(crate) leases: Arc<Leases>,
+    pub(crate) audit_budget: AuditBudget,
+    /// Told when an audit is asked for.
+    pub(crate) audits_begun: Arc<Notify>,
 }
 
 /// What may be set when a catalog is opened.
@@ -35,6 +40,8 @@ pub struct CatalogOptions {
     pub plan_cache_bytes: u64,
     /// What a loss of power may take along.
     pub power_loss: PowerLoss,
+    /// What is read of data files where nobody waits for it; by default nothing.
+    pub audit_budget: AuditBudget,
     /// Where the time and new identities come from.
     pub clock: Arc<dyn Clock>,
 }
@@ -45,6 +52,7 @@ impl Default for CatalogOptions {
             manifest_target_files: StoreOptions::default().manifest_target_files,
             plan_cache_bytes: DEFAULT_PLAN_CACHE_BYTES,
             power_loss: PowerLoss::default(),
+            audit_budget: AuditBudget::default(),
             clock: Arc::new(SystemClock),
         }
     }
@@ -71,6 +79,8 @@ impl Catalog {
             plan_cache: PlanCache::new(options.plan_cache_bytes),
             heads: Arc::default(),
             leases: Arc::default(),
+            audit_budget: options.audit_budget,
+            audits_begun: Arc::default(),
         })
     }
 

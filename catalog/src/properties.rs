@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::Fault;
+use prunus_statistics::FieldId;
+
+use crate::schema::LeafColumn;
+use crate::{Fault, column_ref};
 
 /// What the catalog does about statistics when files are registered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,78 +13,199 @@ pub(crate) enum Verification {
     /// Reads each footer, takes what it soundly offers, and holds declarations against it.
     #[default]
     Footer,
+    /// Reads the data as well, so that all is exact.
+    Scan,
     /// Reads nothing and takes the writer's word.
     Declared,
 }
 
+/// When the NaNs of a column are counted whose footer does not say how many there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum NanCounts {
+    /// Behind the commit.
+    #[default]
+    Background,
+    /// In the commit, which waits for it.
+    AtCommit,
+    /// Never, unless an audit is asked for.
+    Unknown,
+}
+
+/// What of a column's statistics is kept. Partition values and columns that a file does not hold are, whatever this says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum KeptStatistics {
+    None,
+    /// Of nulls and NaNs.
+    Counts,
+    /// And the bounds.
+    #[default]
+    Bounds,
+}
+
 /// How the catalog handles a table's statistics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StatisticsProperties {
     pub(crate) verification: Verification,
+    pub(crate) nan_counts: NanCounts,
     /// The longest bound of a string or binary column that is kept, in bytes.
     pub(crate) string_bound_bytes: usize,
+    /// Of the columns of which not all is kept, by their keys.
+    columns: BTreeMap<String, KeptStatistics>,
 }
 
 const VERIFICATION: &str = "verification";
 const STRING_BOUND_BYTES: &str = "string_bound_bytes";
 const NAN_COUNTS: &str = "nan_counts";
+/// Before the key of a column.
+const STATISTICS_OF: &str = "statistics.";
 
 const DEFAULT_STRING_BOUND_BYTES: usize = 64;
 /// The longest bound of a string or binary column that a table may ask to keep.
 const MAX_STRING_BOUND_BYTES: usize = 1024;
 
+const VERIFICATIONS: [(&str, Verification); 3] =
+    [("footer", Verification::Footer), ("scan", Verification::Scan), ("declared", Verification::Declared)];
+const NAN_COUNTS_VALUES: [(&str, NanCounts); 3] =
+    [("background", NanCounts::Background), ("at_commit", NanCounts::AtCommit), ("unknown", NanCounts::Unknown)];
+const KEPT: [(&str, KeptStatistics); 3] =
+    [("none", KeptStatistics::None), ("counts", KeptStatistics::Counts), ("bounds", KeptStatistics::Bounds)];
+
 impl StatisticsProperties {
     /// Reads them from a table's properties; every fault found.
     pub(crate) fn parse(properties: &BTreeMap<String, String>) -> Result<Self, Vec<Fault>> {
-        let mut faults = Vec::new();
-        let mut fault = |key: &str, message: String| faults.push(Fault::at(format!("properties.{key}"), message));
-        let verification = match properties.get(VERIFICATION).map(String::as_str) {
-            None | Some("footer") => Verification::Footer,
-            Some("declared") => Verification::Declared,
-            Some(other) => {
-                fault(VERIFICATION, format!("verification `{other}` is not available: it is `footer` or `declared`"));
-                Verification::default()
-            }
+        let mut reading = Reading { properties, faults: Vec::new() };
+        let parsed = Self {
+            verification: reading.one_of(VERIFICATION, &VERIFICATIONS),
+            nan_counts: reading.one_of(NAN_COUNTS, &NAN_COUNTS_VALUES),
+            string_bound_bytes: reading.string_bound_bytes(),
+            columns: properties
+                .keys()
+                .filter_map(|key| Some((key.strip_prefix(STATISTICS_OF)?.to_owned(), reading.one_of(key, &KEPT))))
+                .collect(),
         };
-        let string_bound_bytes = match properties.get(STRING_BOUND_BYTES).map(|text| text.parse()) {
+        if reading.faults.is_empty() { Ok(parsed) } else { Err(reading.faults) }
+    }
+
+    /// Reads them, and holds them against the table's columns.
+    pub(crate) fn parse_for(properties: &BTreeMap<String, String>, columns: &[LeafColumn]) -> Result<Self, Vec<Fault>> {
+        let parsed = Self::parse(properties)?;
+        let unknown = parsed.columns.keys().filter(|key| column_ref::find(columns, key).is_none());
+        let faults: Vec<Fault> = unknown
+            .map(|key| {
+                let at = format!("properties.{STATISTICS_OF}{key}");
+                Fault::at(at, "there is no such column, or it is nested").in_column(key)
+            })
+            .collect();
+        if faults.is_empty() { Ok(parsed) } else { Err(faults) }
+    }
+
+    /// What is kept of each of these columns, where it is not all. A key that names none of them was a column's that has been
+    /// renamed or dropped since.
+    pub(crate) fn kept(&self, columns: &[LeafColumn]) -> BTreeMap<FieldId, KeptStatistics> {
+        let kept = self.columns.iter().filter(|(_, kept)| **kept != KeptStatistics::Bounds);
+        kept.filter_map(|(key, kept)| Some((column_ref::find(columns, key)?.id, *kept))).collect()
+    }
+}
+
+
+/// Properties that are being read, with what is wrong with them.
+struct Reading<'p> {
+    properties: &'p BTreeMap<String, String>,
+    faults: Vec<Fault>,
+}
+
+impl Reading<'_> {
+    fn fault(&mut self, key: &str, message: String) {
+        self.faults.push(Fault::at(format!("properties.{key}"), message));
+    }
+
+    fn one_of<T: Copy + Default>(&mut self, key: &str, values: &[(&str, T)]) -> T {
+        let Some(text) = self.properties.get(key) else { return T::default() };
+        if let Some((_, value)) = values.iter().find(|(name, _)| name == text) {
+            return *value;
+        }
+        let names: Vec<String> = values.iter().map(|(name, _)| format!("`{name}`")).collect();
+        self.fault(key, format!("`{text}` is none of {}", names.join(", ")));
+        T::default()
+    }
+
+    fn string_bound_bytes(&mut self) -> usize {
+        match self.properties.get(STRING_BOUND_BYTES).map(|text| text.parse()) {
             None => DEFAULT_STRING_BOUND_BYTES,
             Some(Ok(bytes)) if (1..=MAX_STRING_BOUND_BYTES).contains(&bytes) => bytes,
             Some(_) => {
-                fault(
-                    STRING_BOUND_BYTES,
-                    format!("string_bound_bytes is not a number from 1 to {MAX_STRING_BOUND_BYTES}"),
-                );
+                let message = format!("string_bound_bytes is not a number from 1 to {MAX_STRING_BOUND_BYTES}");
+                self.fault(STRING_BOUND_BYTES, message);
                 DEFAULT_STRING_BOUND_BYTES
             }
-        };
-        if let Some(other) = properties.get(NAN_COUNTS).filter(|value| *value != "unknown") {
-            fault(NAN_COUNTS, format!("nan_counts `{other}` is not available: it is `unknown`"));
         }
-        if faults.is_empty() { Ok(Self { verification, string_bound_bytes }) } else { Err(faults) }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use prunus_statistics::PrimitiveType;
+
     use super::*;
 
+    fn properties(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    }
+
     fn parse(pairs: &[(&str, &str)]) -> Result<StatisticsProperties, Vec<Fault>> {
-        let owned = pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        StatisticsProperties::parse(&owned.collect())
+        StatisticsProperties::parse(&properties(pairs))
+    }
+
+    fn columns() -> [LeafColumn; 2] {
+        [1, 2].map(|id| LeafColumn {
+            id: FieldId(id),
+            path: vec![if id == 1 { "a" } else { "b.c" }.to_owned()],
+            column_type: PrimitiveType::Int32,
+            default: None,
+            required: false,
+        })
     }
 
     #[test]
     fn properties_that_are_absent_have_defaults() {
-        let expected = StatisticsProperties { verification: Verification::Footer, string_bound_bytes: 64 };
+        let expected = StatisticsProperties {
+            verification: Verification::Footer,
+            nan_counts: NanCounts::Background,
+            string_bound_bytes: 64,
+            columns: BTreeMap::new(),
+        };
         assert_eq!(parse(&[("owner", "me")]), Ok(expected));
     }
 
     #[test]
     fn every_value_that_is_none_is_a_fault() {
-        let faults = parse(&[("verification", "no"), ("string_bound_bytes", "1025"), ("nan_counts", "at_commit")]);
-        let at: Vec<_> = faults.unwrap_err().into_iter().filter_map(|fault| fault.at).collect();
-        assert_eq!(at, ["properties.verification", "properties.string_bound_bytes", "properties.nan_counts"]);
+        let faults = parse(&[
+            ("verification", "no"),
+            ("string_bound_bytes", "1025"),
+            ("nan_counts", "never"),
+            ("statistics.a", "some"),
+        ])
+        .unwrap_err();
+        let at: Vec<&str> = faults.iter().filter_map(|fault| fault.at.as_deref()).collect();
+        let expected = ["verification", "nan_counts", "string_bound_bytes", "statistics.a"];
+        assert_eq!(at, expected.map(|key| format!("properties.{key}")));
+        assert_eq!(faults[0].message, "`no` is none of `footer`, `scan`, `declared`");
         assert!(parse(&[("string_bound_bytes", "1024")]).is_ok());
         assert!(parse(&[("string_bound_bytes", "0")]).is_err());
+    }
+
+    #[test]
+    fn what_is_kept_of_a_column_goes_by_its_key() {
+        let parsed = parse(&[("statistics.a", "none"), ("statistics.\"b.c\"", "counts"), ("statistics.#2", "counts")]);
+        let expected = [(FieldId(1), KeptStatistics::None), (FieldId(2), KeptStatistics::Counts)];
+        assert_eq!(parsed.unwrap().kept(&columns()), expected.into());
+    }
+
+    #[test]
+    fn the_key_of_no_column_is_a_fault_where_it_is_set_and_none_later() {
+        let set = [("statistics.z", "none")];
+        let faults = StatisticsProperties::parse_for(&properties(&set), &columns()).unwrap_err();
+        assert_eq!(faults[0].column.as_deref(), Some("z"));
+        assert!(parse(&set).unwrap().kept(&columns()).is_empty());
     }
 }

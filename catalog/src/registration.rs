@@ -7,12 +7,12 @@ use prunus_statistics::{
     ColumnStatistics, FieldId, FileColumn, FileStatistics, PrimitiveType, cut_to_limit, normalise,
 };
 
-use crate::collect::{self, CollectedColumns, Footer, TableColumn};
+use crate::collect::{self, CollectedColumns, ColumnFault, Footer, ScanError, ScanFor, ScannedLeaves, TableColumn};
 use crate::commit::AddedFile;
 use crate::declared::{self, DeclaredStatistics};
 use crate::location::Location;
 use crate::partition::{self, Constants};
-use crate::properties::{StatisticsProperties, Verification};
+use crate::properties::{KeptStatistics, NanCounts, StatisticsProperties, Verification};
 use crate::schema::{LeafColumn, NewField, NewType};
 use crate::storage::{Storage, StorageError, StoredObject};
 use crate::{Error, Fault, Result, column_ref, hive};
@@ -27,6 +27,8 @@ pub(crate) struct Target {
     /// Whether there are lists or maps too, of which no statistics are kept.
     pub(crate) has_nested: bool,
     pub(crate) properties: StatisticsProperties,
+    /// The columns of which not all statistics are kept.
+    pub(crate) kept: BTreeMap<FieldId, KeptStatistics>,
 }
 
 /// A file that is ready to be committed, and what in its declaration was taken as unknown.
@@ -63,19 +65,35 @@ pub(crate) async fn register(storage: &Storage, target: &Target, added: AddedFil
     let mut file =
         Registration { target, location, added, constants_known: true, faults: Vec::new(), warnings: Vec::new() };
     let constants = file.constants();
-    match target.properties.verification {
-        Verification::Footer => {
-            let (object, collected) = file.read(storage).await?;
-            file.check_object(&object, collected.row_count);
-            let row_count = Some(collected.row_count);
-            let columns = file.reconciled(collected.columns, &constants, row_count);
-            file.finish(Content { object: Some(object), row_count, leaves: collected.leaves, columns }, constants)
+    let content = match target.properties.verification {
+        Verification::Footer | Verification::Scan => file.read(storage, &constants).await?,
+        Verification::Declared => file.declared_alone(&constants),
+    };
+    file.finish(content, constants)
+}
+
+impl Target {
+    /// What is kept of the statistics of a column.
+    pub(crate) fn kept(&self, field_id: FieldId) -> KeptStatistics {
+        self.kept.get(&field_id).copied().unwrap_or_default()
+    }
+
+    /// What is kept of a file's statistics, with bounds no longer than the table has them. What a column is known to be without
+    /// its values (a constant, not in the file) always is.
+    pub(crate) fn kept_of(&self, mut columns: BTreeMap<FieldId, FileColumn>) -> BTreeMap<FieldId, FileColumn> {
+        for leaf in &self.columns {
+            let Some(FileColumn::Present(statistics)) = columns.get_mut(&leaf.id) else { continue };
+            if statistics.is_constant() {
+                continue;
+            }
+            cut_to_limit(statistics, leaf.column_type, self.properties.string_bound_bytes);
+            match self.kept(leaf.id) {
+                KeptStatistics::Bounds => {}
+                KeptStatistics::Counts => (statistics.min, statistics.max) = (None, None),
+                KeptStatistics::None => _ = columns.remove(&leaf.id),
+            }
         }
-        Verification::Declared => {
-            let row_count = file.added.row_count;
-            let columns = file.declared_alone(&constants, row_count);
-            file.finish(Content { object: None, row_count, leaves: Vec::new(), columns }, constants)
-        }
+        columns
     }
 }
 
@@ -89,17 +107,17 @@ struct Registration<'a> {
     warnings: Vec<Fault>,
 }
 
+/// A leaf that is to be read.
+struct Wish {
+    /// The key of the table's column.
+    column: String,
+    scan_for: ScanFor,
+}
+
 /// What a file turned out to hold.
 struct Content {
     object: Option<StoredObject>,
     row_count: Option<u64>,
-    leaves: Vec<FileLeaf>,
-    columns: BTreeMap<FieldId, FileColumn>,
-}
-
-/// What a footer says, in the table's columns.
-struct Collected {
-    row_count: u64,
     leaves: Vec<FileLeaf>,
     columns: BTreeMap<FieldId, FileColumn>,
 }
@@ -120,33 +138,92 @@ impl Registration<'_> {
         )
     }
 
-    async fn read(&mut self, storage: &Storage) -> Result<(StoredObject, Collected), Refusal> {
-        let refusal = |error: StorageError, mut faults: Vec<Fault>, path: &str| {
-            if error.is_retryable() {
-                return Refusal::Unavailable { path: path.to_owned(), source: error };
-            }
-            faults.push(Fault::of_path(path, error.to_string()));
-            Refusal::Faults(faults)
-        };
-        let bytes = match storage.read_footer(&self.location).await {
-            Ok(bytes) => bytes,
-            Err(error) => return Err(refusal(error, std::mem::take(&mut self.faults), self.path())),
-        };
-        let footer = match Footer::parse(&bytes.metadata) {
-            Ok(footer) => footer,
-            Err(error) => return Err(refusal(error.into(), std::mem::take(&mut self.faults), self.path())),
-        };
-        let collected = collect::match_columns(&footer, &self.target.wanted, self.target.properties.string_bound_bytes);
-        let CollectedColumns { columns, leaves } = collected.map_err(|faults| {
+    /// What the file says of itself, held against what the writer declares.
+    async fn read(&mut self, storage: &Storage, constants: &Constants) -> Result<Content, Refusal> {
+        let bytes = storage.read_footer(&self.location).await.map_err(|error| self.unreadable(error))?;
+        let footer = Footer::parse(&bytes.metadata).map_err(|error| self.unreadable(error.into()))?;
+        let row_count = footer.row_count();
+        self.check_object(&bytes.object, row_count);
+        let mut collected = self.matched(&footer, &ScannedLeaves::new())?;
+        let declared = self.declarations(Some(row_count));
+        let wishes = self.leaves_to_scan(&collected, &declared);
+        if !wishes.is_empty() {
+            let scanned = self.scan(storage, &bytes.object, &footer, wishes).await?;
+            collected = self.matched(&footer, &scanned)?;
+        }
+        let columns = self.reconciled(collected.columns, declared, constants, row_count);
+        let leaves = collected.leaves.into_iter().map(|(path, field_id)| FileLeaf { path, field_id }).collect();
+        Ok(Content { object: Some(bytes.object), row_count: Some(row_count), leaves, columns })
+    }
+
+    /// Why a file could not be read, with the faults that were found before.
+    fn unreadable(&mut self, error: StorageError) -> Refusal {
+        if error.is_retryable() {
+            return Refusal::Unavailable { path: self.path().to_owned(), source: error };
+        }
+        let mut faults = std::mem::take(&mut self.faults);
+        faults.push(Fault::of_path(self.path(), error.to_string()));
+        Refusal::Faults(faults)
+    }
+
+    /// The table's columns in the file. Bounds are not cut yet: what they refute would be less.
+    fn matched(&self, footer: &Footer<'_>, scanned: &ScannedLeaves) -> Result<CollectedColumns, Refusal> {
+        collect::match_columns(footer, scanned, &self.target.wanted, usize::MAX).map_err(|faults| {
             let path = self.path();
-            let mut all = self.faults.clone();
-            all.extend(
-                faults.into_iter().map(|fault| Fault::of_path(path, fault.to_string()).in_column(fault.column())),
-            );
-            all
-        })?;
-        let leaves = leaves.into_iter().map(|(path, field_id)| FileLeaf { path, field_id }).collect();
-        Ok((bytes.object, Collected { row_count: footer.row_count(), leaves, columns }))
+            let placed = |fault: ColumnFault| Fault::of_path(path, fault.to_string()).in_column(fault.column());
+            Refusal::Faults(self.faults.iter().cloned().chain(faults.into_iter().map(placed)).collect())
+        })
+    }
+
+    /// Which leaves have to be read, and for what.
+    fn leaves_to_scan(
+        &self,
+        collected: &CollectedColumns,
+        declared: &[(LeafColumn, ColumnStatistics)],
+    ) -> BTreeMap<usize, Wish> {
+        let claims: BTreeMap<FieldId, &ColumnStatistics> =
+            declared.iter().map(|(leaf, statistics)| (leaf.id, statistics)).collect();
+        let properties = &self.target.properties;
+        let wish = |leaf: &LeafColumn| {
+            let index = *collected.leaf_indexes.get(&leaf.id)?;
+            let Some(FileColumn::Present(known)) = collected.columns.get(&leaf.id) else { return None };
+            let kept = self.target.kept(leaf.id);
+            let is_contested = || claims.get(&leaf.id).is_some_and(|claim| declared::is_tighter(claim, known));
+            let scan_for = match properties.verification {
+                _ if kept == KeptStatistics::None => return None,
+                Verification::Scan => ScanFor::Everything,
+                _ if kept == KeptStatistics::Bounds && is_contested() => ScanFor::Everything,
+                _ if properties.nan_counts == NanCounts::AtCommit && lacks_nan_count(leaf, known) => ScanFor::NanCount,
+                _ => return None,
+            };
+            Some((index, Wish { column: column_ref::key(&leaf.path), scan_for }))
+        };
+        self.target.columns.iter().filter_map(wish).collect()
+    }
+
+    /// Reads leaves. One that cannot be read is a fault where all are to be read, else it is as the footer says.
+    async fn scan(
+        &mut self,
+        storage: &Storage,
+        object: &StoredObject,
+        footer: &Footer<'_>,
+        wishes: BTreeMap<usize, Wish>,
+    ) -> Result<ScannedLeaves, Refusal> {
+        let mut scanned = ScannedLeaves::new();
+        for (index, Wish { column, scan_for }) in wishes {
+            match collect::scan(storage, object, footer, index, scan_for).await {
+                Ok(found) => _ = scanned.insert(index, found),
+                Err(ScanError::Storage(error)) if error.is_retryable() => return Err(self.unreadable(error)),
+                Err(error) => {
+                    let fault = Fault::of_path(self.path(), format!("the column cannot be read: {error}")).in_column(column);
+                    match self.target.properties.verification {
+                        Verification::Scan => self.faults.push(fault),
+                        Verification::Footer | Verification::Declared => self.warnings.push(fault),
+                    }
+                }
+            }
+        }
+        Ok(scanned)
     }
 
     /// Holds the declared size and rows against the object.
@@ -161,24 +238,19 @@ impl Registration<'_> {
         }
     }
 
-    /// What the footer says, held against what the writer declares and against the partition constants.
+    /// What the file says, held against what the writer declares and against the partition constants.
     fn reconciled(
         &mut self,
         mut columns: BTreeMap<FieldId, FileColumn>,
+        declared: Vec<(LeafColumn, ColumnStatistics)>,
         constants: &Constants,
-        row_count: Option<u64>,
+        row_count: u64,
     ) -> BTreeMap<FieldId, FileColumn> {
-        for (leaf, declared) in self.declarations(row_count) {
+        for (leaf, declared) in declared {
+            let column = declared::Column { column_type: leaf.column_type, row_count: Some(row_count) };
             let reconciled = match columns.remove(&leaf.id) {
-                Some(FileColumn::Present(footer)) => {
-                    if declared::is_tighter(&declared, &footer) {
-                        let message =
-                            "the declared bounds are tighter than the footer's, which stand: only reading could decide";
-                        let warning = Fault::of_path(self.path(), message);
-                        self.warnings.push(warning.in_column(column_ref::key(&leaf.path)));
-                    }
-                    declared::reconcile(footer, declared, leaf.column_type)
-                }
+                Some(FileColumn::Present(known)) => declared::reconcile(known, declared, column)
+                    .map_err(|refuted| refuted.into_iter().map(Fault::from).collect()),
                 Some(FileColumn::Absent) => Err(vec![Fault::new("the file does not hold the column")]),
                 None => Ok(declared),
             };
@@ -196,7 +268,7 @@ impl Registration<'_> {
             }
         }
         self.check_presence(&columns, constants);
-        self.apply_constants(&mut columns, constants, row_count);
+        self.apply_constants(&mut columns, constants, Some(row_count));
         columns
     }
 
@@ -228,7 +300,8 @@ impl Registration<'_> {
     }
 
     /// The writer's word alone.
-    fn declared_alone(&mut self, constants: &Constants, row_count: Option<u64>) -> BTreeMap<FieldId, FileColumn> {
+    fn declared_alone(&mut self, constants: &Constants) -> Content {
+        let row_count = self.added.row_count;
         if self.added.size_bytes.is_none() {
             let message = "size_bytes is needed, since the table's files are not read";
             self.faults.push(Fault::of_path(self.path(), message));
@@ -247,7 +320,7 @@ impl Registration<'_> {
             }
         }
         self.apply_constants(&mut columns, constants, row_count);
-        columns
+        Content { object: None, row_count, leaves: Vec::new(), columns }
     }
 
     /// The declared statistics in their columns' types, made harmless; what is no statistic of its column is a fault.
@@ -283,7 +356,6 @@ impl Registration<'_> {
             let warning = Fault::of_path(self.path(), format!("{defect}; it is taken as unknown"));
             self.warnings.push(warning.in_column(key));
         }
-        cut_to_limit(&mut statistics, leaf.column_type, self.target.properties.string_bound_bytes);
         Some((leaf, statistics))
     }
 
@@ -313,7 +385,7 @@ impl Registration<'_> {
         for leaf in &target.columns {
             let Some(constant) = constants.get(&leaf.id) else { continue };
             match columns.get(&leaf.id) {
-                Some(FileColumn::Present(statistics)) if !is_constant(statistics) => {
+                Some(FileColumn::Present(statistics)) if !statistics.is_constant() => {
                     if declared::refutes_constant(statistics, constant.as_ref()) {
                         let fault = Fault::new("the partition value lies outside the file's values");
                         let shown = constant
@@ -321,7 +393,7 @@ impl Registration<'_> {
                             .map_or("null".to_owned(), |value| value.display(leaf.column_type).to_string());
                         self.column_faults(
                             leaf,
-                            vec![fault.with_evidence(shown, describe(statistics, leaf.column_type))],
+                            vec![fault.with_evidence(shown, declared::describe(statistics, leaf.column_type))],
                         );
                     }
                 }
@@ -348,8 +420,8 @@ impl Registration<'_> {
             Some(object) => (object.size_bytes, object.etag, Some(object.last_modified_ms)),
             None => (self.added.size_bytes.unwrap_or_default(), None, None),
         };
-        let statistics =
-            EncodedStatistics::new(&FileStatistics { columns: content.columns }).map_err(Refusal::Store)?;
+        let columns = self.target.kept_of(content.columns);
+        let statistics = EncodedStatistics::new(&FileStatistics { columns }).map_err(Refusal::Store)?;
         let file = NewDataFile {
             path: self.location.as_str().to_owned(),
             size_bytes,
@@ -364,17 +436,8 @@ impl Registration<'_> {
     }
 }
 
-/// Whether the statistics are not the file's own but those of a default that stands for the column.
-fn is_constant(statistics: &ColumnStatistics) -> bool {
-    statistics.null_count.is_some_and(|count| count.provenance == prunus_statistics::Provenance::Constant)
-}
-
-fn describe(statistics: &ColumnStatistics, column_type: PrimitiveType) -> String {
-    let bound = |bound: &Option<prunus_statistics::Bound>| {
-        bound.as_ref().map_or("unknown".to_owned(), |bound| bound.value.display(column_type).to_string())
-    };
-    let nulls = statistics.null_count.map_or("an unknown number of".to_owned(), |count| count.value.to_string());
-    format!("min {}, max {}, {nulls} nulls", bound(&statistics.min), bound(&statistics.max))
+fn lacks_nan_count(leaf: &LeafColumn, known: &ColumnStatistics) -> bool {
+    leaf.column_type.is_float() && known.nan_count.is_none()
 }
 
 impl From<&LeafColumn> for TableColumn {

@@ -86,7 +86,6 @@ impl Catalog {
     /// # Errors
     /// As [`Catalog::create_table`], and [`Error::KeyReused`].
     pub async fn create_table_once(&self, new: NewTable, once: Once<Table>) -> Result<Done<Table>> {
-        StatisticsProperties::parse(&new.properties).map_err(Error::Invalid)?;
         let location = match &new.location {
             Some(text) => Some(
                 Location::parse(text, None)
@@ -100,6 +99,7 @@ impl Catalog {
         };
         let schema = assign_ids(fields).map_err(|error| Error::invalid(Fault::at("schema", error.to_string())))?;
         let leaves = schema.leaf_columns();
+        StatisticsProperties::parse_for(&new.properties, &leaves).map_err(Error::Invalid)?;
         let row = NewTableRow {
             namespace: new.ident.namespace.as_str().to_owned(),
             name: new.ident.name.as_str().to_owned(),

@@ -33,6 +33,11 @@ impl ColumnStatistics {
         let bound = Bound { value, precision: Precision::Exact, provenance };
         Self { min: Some(bound.clone()), max: Some(bound), null_count: Some(count(0)), nan_count: Some(count(0)) }
     }
+
+    /// Whether they are those of a value that stands for the column in every row, and not of values in the file.
+    pub fn is_constant(&self) -> bool {
+        [self.null_count, self.nan_count].into_iter().flatten().any(|count| count.provenance == Provenance::Constant)
+    }
 }
 
 /// What a file says of one column of its table.

@@ -20,6 +20,7 @@ mod files;
 mod footers;
 mod idempotency;
 mod leases;
+mod lies;
 mod old_stores;
 mod orphans;
 mod partitions;

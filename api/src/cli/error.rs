@@ -24,7 +24,7 @@ pub enum Exit {
     NoAnswer,
     /// An import is done, but for files that were refused or have changed.
     Incomplete,
-    /// A check is done, and something is wrong with the catalog.
+    /// A check or an audit is done, and something is wrong.
     Unsound,
 }
 

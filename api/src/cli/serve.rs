@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use prunus_catalog::{Catalog, CatalogOptions, DEFAULT_PLAN_CACHE_BYTES, PowerLoss};
+use prunus_catalog::{
+    AuditBudget, Catalog, CatalogOptions, DEFAULT_AUDIT_BYTES_PER_SECOND, DEFAULT_PLAN_CACHE_BYTES, PowerLoss,
+};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
@@ -39,6 +41,11 @@ pub(super) struct ServeArgs {
     #[arg(long)]
     power_loss_may_lose_commits: bool,
 
+    /// How many bytes of data files are read a second to improve their statistics in the background: to count NaNs, to make
+    /// bounds exact, to look at what was declared. Each file is read once; 0 reads nothing
+    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_AUDIT_BYTES_PER_SECOND)]
+    audit_bytes_per_second: u64,
+
     /// How the log on standard error is written
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     log: LogFormat,
@@ -58,7 +65,12 @@ pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
     std::fs::create_dir_all(&args.data_dir).map_err(unusable)?;
     let power_loss =
         if args.power_loss_may_lose_commits { PowerLoss::MayLoseLastCommits } else { PowerLoss::LosesNothing };
-    let options = CatalogOptions { plan_cache_bytes: args.plan_cache_bytes, power_loss, ..CatalogOptions::default() };
+    let options = CatalogOptions {
+        plan_cache_bytes: args.plan_cache_bytes,
+        power_loss,
+        audit_budget: AuditBudget::of_bytes_per_second(args.audit_bytes_per_second),
+        ..CatalogOptions::default()
+    };
     let catalog = Catalog::open(&args.data_dir, options).await?;
     let no_port = |source| CliError::Listen { address: args.listen, source };
     let listener = TcpListener::bind(args.listen).await.map_err(no_port)?;

@@ -202,7 +202,8 @@ fn head_of(row: &TableRow, schema: &TableSchema) -> Result<Head> {
     let is_nested = |field: &Field| matches!(field.field_type, Type::List { .. } | Type::Map { .. });
     let has_nested = schema.schema.fields().iter().any(is_nested);
     let wanted = schema.leaves.iter().map(Into::into).collect();
-    let target = Target { location, columns: schema.leaves.clone(), wanted, has_nested, properties };
+    let kept = properties.kept(&schema.leaves);
+    let target = Target { location, columns: schema.leaves.clone(), wanted, has_nested, properties, kept };
     Ok(Head { table_id: row.table_id, schema_id: row.schema_id, target })
 }
 
