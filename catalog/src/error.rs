@@ -204,7 +204,7 @@ impl From<prunus_manifest::Error> for Error {
             // Only a page token names a schema.
             Store::SchemaNotFound { .. } => Self::ForeignPageToken,
             Store::SchemaMoved { .. } => Self::SchemaMoved,
-            Store::HeadMoved { .. } => Self::HeadMoved,
+            Store::HeadMoved { .. } | Store::StatisticsMoved(_) => Self::HeadMoved,
             Store::KeyReused => Self::KeyReused,
             Store::Conflict { current_snapshot, conflicts } => Self::Conflict { current_snapshot, conflicts },
             Store::RowSumsDiffer { added, removed } => Self::invalid(

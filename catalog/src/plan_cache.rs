@@ -196,7 +196,7 @@ impl<'a> PlanReader<'a> {
             self,
             Key::Zones(self.table.table_id, manifests.layout_generation, field_id, column_type),
             Part::Column,
-            zone_maps::usable(&self.tx.load_zones(self.table.table_id, &manifests.rows, column)?)?
+            zone_maps::usable(&self.tx.load_zones(self.table.table_id, &manifests.rows, column)?.zones)?
         )
     }
 

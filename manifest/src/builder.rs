@@ -8,7 +8,7 @@ use crate::column_zones::ColumnZones;
 use crate::entry_block::{EntryBlock, EntryIdentity};
 use crate::error::FormatError;
 use crate::schema::SchemaColumn;
-use crate::{FileId, SnapshotId, Totals, column_block, column_detail};
+use crate::{FileId, SnapshotId, Totals, column_block, column_detail, declared};
 
 /// A file that is to be put into a manifest.
 #[derive(Debug)]
@@ -34,6 +34,8 @@ pub(crate) struct BuiltColumn {
     pub(crate) block: Vec<u8>,
     pub(crate) detail: Vec<u8>,
     pub(crate) zone: ZoneMap,
+    /// How many entries hold something usable that is their writer's word.
+    pub(crate) declared_files: u64,
 }
 
 /// Entries in the order in which manifests are cut from them: by the lower bounds of the columns `cluster_by`, unknown ones
@@ -95,6 +97,10 @@ fn build_column(entries: &[&Entry], column: &SchemaColumn) -> Result<Option<Buil
     if said.iter().all(Option::is_none) && zones.iter().all(|zone| *zone == unknown) {
         return Ok(None);
     }
+    let is_declared = |(said, entry): &(&Option<&FileColumn>, &&Entry)| {
+        declared::is_declared(**said, column.column_type, entry.identity.row_count)
+    };
+    let declared_files = said.iter().zip(entries).filter(is_declared).count() as u64;
     let arrays = ColumnZones::from_zone_maps(column.column_type.physical_type(), &zones);
     let zone = zones.into_iter().reduce(ZoneMap::merge).unwrap_or(unknown);
     Ok(Some(BuiltColumn {
@@ -102,6 +108,7 @@ fn build_column(entries: &[&Entry], column: &SchemaColumn) -> Result<Option<Buil
         block: column_block::encode(&arrays)?,
         detail: column_detail::encode(&said, &arrays, column.column_type)?,
         zone,
+        declared_files,
     }))
 }
 

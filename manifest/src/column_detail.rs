@@ -103,11 +103,6 @@ impl<'z> Details<'z> {
         }
         rebuild(codes, self.zones, index, self.column_type)
     }
-
-    /// Whether every file's entry reads.
-    pub(crate) fn verify(&self) -> Result<(), FormatError> {
-        (0..self.zones.len()).try_for_each(|index| self.get(index).map(drop))
-    }
 }
 
 fn codes_of(statistics: &ColumnStatistics) -> Codes {

@@ -7,7 +7,10 @@ use std::sync::Arc;
 use prunus_statistics::{CodecError, FieldId, UnknownType};
 use rusqlite::ErrorCode;
 
-use crate::{FileId, MAX_FILES_PER_ROLLBACK, MAX_TAGS_PER_TABLE, ManifestId, SchemaId, SnapshotId, TableId, Totals};
+use crate::{
+    AuditId, FileId, MAX_AUDITS_PER_TABLE, MAX_FILES_PER_ROLLBACK, MAX_TAGS_PER_TABLE, ManifestId, SchemaId,
+    SnapshotId, TableId, Totals,
+};
 
 /// The result of the store's own work.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -190,6 +193,17 @@ pub enum Error {
     /// There is no data file of this id.
     #[error("data file {0} does not exist")]
     FileNotFound(FileId),
+    /// The table has no audit of this id: there never was one, or it has made room for later ones.
+    #[error("table {table_id} has no audit {audit_id}")]
+    AuditNotFound {
+        /// The table.
+        table_id: TableId,
+        /// The audit asked for.
+        audit_id: AuditId,
+    },
+    /// As many audits of the table are running as are kept.
+    #[error("table {0} has {MAX_AUDITS_PER_TABLE} audits that are running, the most that there can be")]
+    TooManyAudits(TableId),
 
     /// The commit was made for a schema that is not the current one any more. Validate again and retry.
     #[error("the schema moved from {expected} to {current}")]
@@ -207,6 +221,9 @@ pub enum Error {
         /// What the table has.
         current: SnapshotId,
     },
+    /// Statistics that a change was worked out from were repaired since. Work it out again and retry.
+    #[error("statistics of table {0} were repaired since they were read")]
+    StatisticsMoved(TableId),
     /// The commit contradicts what is in the table.
     #[error("the commit conflicts with snapshot {current_snapshot} in {} paths", conflicts.len())]
     Conflict {
@@ -381,6 +398,12 @@ pub enum FormatError {
     /// A name of an operation that this version does not know.
     #[error("unknown operation `{0}`")]
     UnknownOperation(String),
+    /// A name that this version does not know.
+    #[error("unknown name `{0}`")]
+    UnknownName(String),
+    /// A fraction that is no share of files.
+    #[error("the fraction is not above 0 and at most 1")]
+    NoSample,
     /// Arrow does not read or write it.
     #[error("the Arrow data is not valid")]
     Arrow(#[from] arrow::error::ArrowError),

@@ -55,6 +55,11 @@ id!(
     FileId
 );
 
+id!(
+    /// An audit.
+    AuditId
+);
+
 impl SnapshotId {
     /// The empty table, before its first commit.
     pub const EMPTY: Self = Self(0);

@@ -1,4 +1,6 @@
-//! The statistics of one file as they were registered, with precision and provenance: for people, not for plans.
+//! The statistics of files as they were registered, with precision and provenance: for people and audits, not for plans.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use prunus_statistics::{FieldId, FileStatistics};
 use rusqlite::Row;
@@ -8,7 +10,16 @@ use crate::entry_block::EntryBlock;
 use crate::error::{BlockName, FormatError};
 use crate::manifest::ManifestRow;
 use crate::transaction::ReadTransaction;
-use crate::{Error, FileId, ManifestId, Result, TableId, tail};
+use crate::{DataFileRow, Error, FileId, ManifestId, Result, SnapshotId, TableId, tail};
+
+/// A data file with its statistics.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InspectedFile {
+    /// The file.
+    pub row: DataFileRow,
+    /// What is known of its columns, as it was registered or repaired.
+    pub statistics: FileStatistics,
+}
 
 const SELECT_STATISTICS: &str = "
     SELECT f.table_id, f.manifest_id, s.statistics
@@ -26,6 +37,9 @@ enum Place {
     Manifest(TableId, ManifestId),
 }
 
+/// Files of one manifest, to be read together.
+type FilesByManifest = BTreeMap<ManifestId, Vec<FileId>>;
+
 impl ReadTransaction<'_> {
     /// The statistics of a file as they were registered. Reads every column's blocks of the file's manifest.
     ///
@@ -36,23 +50,79 @@ impl ReadTransaction<'_> {
         match place.ok_or(Error::FileNotFound(file_id))? {
             Place::Tail(statistics) => Ok(statistics),
             Place::Manifest(table_id, manifest_id) => {
-                let missing = Error::MissingBlock { table_id, manifest_id, block: BlockName::Entries };
-                let manifest = self.get_manifest(manifest_id)?.ok_or(missing)?;
-                self.sealed_statistics(&manifest, file_id)
+                let mut read = self.sealed_statistics(table_id, manifest_id, &[file_id])?;
+                read.pop().map(|(_, statistics)| statistics).ok_or(Error::FileNotFound(file_id))
             }
         }
     }
 
-    fn sealed_statistics(&self, manifest: &ManifestRow, file_id: FileId) -> Result<FileStatistics> {
-        let entries = self.load_entry_block(manifest)?;
-        let index = entries.file_ids().values().iter().position(|id| *id == file_id.0);
-        let index = index.ok_or_else(|| manifest.missing(BlockName::Entries))?;
-        let mut statistics = FileStatistics::default();
-        self.read_details(manifest, |field_id, details| {
-            statistics.columns.extend(details.get(index)?.map(|column| (field_id, column)));
+    /// Up to `limit` files that are live in a snapshot, with their statistics, ascending by id, from `from` on. Each manifest
+    /// that has some of them is decoded once, all columns of it, so a page costs about as much as it touches manifests: ask
+    /// for hundreds of files rather than for tens. Of a snapshot that has expired it gives what is not forgotten.
+    ///
+    /// # Errors
+    /// [`Error::MissingBlock`], [`Error::DamagedBlock`], [`Error::DamagedRow`], [`Error::Sqlite`].
+    pub fn list_inspected_files(
+        &self,
+        table_id: TableId,
+        snapshot_id: SnapshotId,
+        from: FileId,
+        limit: u32,
+    ) -> Result<Vec<InspectedFile>> {
+        let after = FileId(from.0.saturating_sub(1));
+        let rows = self.list_live_files(table_id, snapshot_id, Some(after), limit)?;
+        self.inspect_files(table_id, rows)
+    }
+
+    /// The same files of one table with their statistics, in their order.
+    pub(crate) fn inspect_files(&self, table_id: TableId, rows: Vec<DataFileRow>) -> Result<Vec<InspectedFile>> {
+        let mut sealed = FilesByManifest::new();
+        let mut read: HashMap<FileId, FileStatistics> = HashMap::with_capacity(rows.len());
+        for row in &rows {
+            match row.manifest_id {
+                Some(manifest_id) => sealed.entry(manifest_id).or_default().push(row.file_id),
+                None => {
+                    read.insert(row.file_id, self.load_file_statistics(row.file_id)?);
+                }
+            }
+        }
+        for (manifest_id, file_ids) in sealed {
+            read.extend(self.sealed_statistics(table_id, manifest_id, &file_ids)?);
+        }
+        let inspected = |row: DataFileRow| {
+            let statistics = read.remove(&row.file_id).ok_or(Error::FileNotFound(row.file_id))?;
+            Ok(InspectedFile { row, statistics })
+        };
+        rows.into_iter().map(inspected).collect()
+    }
+
+    /// The statistics of some of a manifest's files.
+    fn sealed_statistics(
+        &self,
+        table_id: TableId,
+        manifest_id: ManifestId,
+        file_ids: &[FileId],
+    ) -> Result<Vec<(FileId, FileStatistics)>> {
+        let missing = Error::MissingBlock { table_id, manifest_id, block: BlockName::Entries };
+        let manifest = self.get_manifest(manifest_id)?.ok_or(missing)?;
+        let entries = self.load_entry_block(&manifest)?;
+        let wanted: HashSet<FileId> = file_ids.iter().copied().collect();
+        let (indexes, mut read): (Vec<usize>, Vec<_>) = entries
+            .identities()
+            .enumerate()
+            .filter(|(_, entry)| wanted.contains(&entry.file_id))
+            .map(|(index, entry)| (index, (entry.file_id, FileStatistics::default())))
+            .unzip();
+        if read.len() != wanted.len() {
+            return Err(manifest.missing(BlockName::Entries));
+        }
+        self.read_details(&manifest, |field_id, details| {
+            for (index, (_, statistics)) in indexes.iter().zip(&mut read) {
+                statistics.columns.extend(details.get(*index)?.map(|column| (field_id, column)));
+            }
             Ok(())
         })?;
-        Ok(statistics)
+        Ok(read)
     }
 
     /// All entries of a manifest with the statistics of each, in their order, as they were registered.
@@ -78,17 +148,28 @@ impl ReadTransaction<'_> {
         mut read: impl FnMut(FieldId, &Details<'_>) -> Result<(), FormatError>,
     ) -> Result<()> {
         for column in self.list_columns(manifest.table_id)? {
-            let field_id = column.field_id;
-            let Some((zones, written_as)) = self.get_column_block(manifest, field_id)? else { continue };
-            let name = BlockName::Detail(field_id);
-            let decoded = self.query_first(SELECT_DETAIL, (manifest.manifest_id, field_id.0), |row| {
-                let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
-                let details = Details::decode(bytes, &zones, written_as);
-                details.and_then(|details| read(field_id, &details)).map_err(manifest.damaged(name))
-            })?;
-            decoded.ok_or_else(|| manifest.missing(name))?;
+            self.read_detail(manifest, column.field_id, |details| read(column.field_id, details))?;
         }
         Ok(())
+    }
+
+    /// Decodes the details of a column, if a manifest has a block of it.
+    pub(crate) fn read_detail(
+        &self,
+        manifest: &ManifestRow,
+        field_id: FieldId,
+        read: impl FnOnce(&Details<'_>) -> Result<(), FormatError>,
+    ) -> Result<()> {
+        let Some((zones, written_as)) = self.get_column_block(manifest, field_id)? else { return Ok(()) };
+        let name = BlockName::Detail(field_id);
+        let mut read = Some(read);
+        let decoded = self.query_first(SELECT_DETAIL, (manifest.manifest_id, field_id.0), |row| {
+            let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
+            let details = Details::decode(bytes, &zones, written_as).map_err(manifest.damaged(name))?;
+            let Some(read) = read.take() else { return Ok(()) };
+            read(&details).map_err(manifest.damaged(name))
+        })?;
+        decoded.ok_or_else(|| manifest.missing(name))
     }
 }
 

@@ -33,11 +33,6 @@ impl From<Error> for InstallError {
     }
 }
 
-const SELECT_GENERATION: &str = "
-    SELECT statistics_generation
-    FROM lake_table
-    WHERE table_id = ?1";
-
 const HAS_MANIFEST: &str = "
     SELECT EXISTS (SELECT 1 FROM manifest WHERE manifest_id = ?1)";
 
@@ -65,8 +60,8 @@ const INSERT_COLUMN_DETAIL: &str = "
     VALUES (?1, ?2, ?3)";
 
 const INSERT_ZONE: &str = "
-    INSERT INTO manifest_zone (table_id, field_id, manifest_id, column_type, zone)
-    VALUES (?1, ?2, ?3, ?4, ?5)";
+    INSERT INTO manifest_zone (table_id, field_id, manifest_id, column_type, zone, declared_files)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 
 const SEAL_FILE: &str = "
     UPDATE data_file
@@ -126,9 +121,10 @@ pub(crate) fn install(
 
 /// Whether what the manifests were built from is still there, with the same statistics.
 fn check(tx: &WriteTransaction<'_>, table_id: TableId, generation: u64, source: &Source) -> Result<(), InstallError> {
-    let current = tx.query_first(SELECT_GENERATION, [table_id], |row| Ok(row.get::<_, Unsigned>(0)?.0))?;
-    if current != Some(generation) {
-        return Err(InstallError::Moved);
+    match tx.load_statistics_generation(table_id) {
+        Ok(current) if current == generation => {}
+        Ok(_) | Err(Error::TableGone(_)) => return Err(InstallError::Moved),
+        Err(error) => return Err(error.into()),
     }
     let Source::Manifests(sources) = source else { return Ok(()) };
     for manifest_id in sources {
@@ -157,7 +153,8 @@ fn insert_manifest(tx: &WriteTransaction<'_>, table_id: TableId, built: &BuiltMa
         let zone = checked::pack(&built.zone).map_err(Error::encode)?;
         tx.execute(INSERT_COLUMN_BLOCK, params![manifest_id, field_id, column_type, built.block])?;
         tx.execute(INSERT_COLUMN_DETAIL, params![manifest_id, field_id, built.detail])?;
-        tx.execute(INSERT_ZONE, params![table_id, field_id, manifest_id, column_type, zone])?;
+        let declared_files = Unsigned(built.declared_files);
+        tx.execute(INSERT_ZONE, params![table_id, field_id, manifest_id, column_type, zone, declared_files])?;
     }
     Ok(manifest_id)
 }

@@ -3,6 +3,8 @@
 //! A step reads entries, builds manifests of them, and puts these in place of what the entries stood in before, in one job
 //! of the writer, which refuses if that has changed meanwhile.
 
+mod repair;
+
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,6 +22,8 @@ use crate::table::TableRow;
 use crate::transaction::ReadTransaction;
 use crate::writer::Writer;
 use crate::{Error, Result, TableId};
+
+pub use repair::{ColumnRepair, FileRepair, RepairOutcome};
 
 /// How many manifests are made of a tail in one step at most. Entries are put in order across all of them, so more make
 /// narrower zones, and take more memory.

@@ -36,6 +36,7 @@ mod data_file;
 mod leaf_set;
 mod rollback;
 mod tail;
+mod declared;
 mod stored_reply;
 
 mod block;
@@ -57,6 +58,8 @@ mod changes;
 mod expire;
 mod forget;
 
+mod audit;
+
 mod backup;
 mod check;
 mod restore;
@@ -64,6 +67,10 @@ mod restore;
 #[cfg(test)]
 mod sample;
 
+pub use audit::{
+    AuditChange, AuditCounts, AuditEnd, AuditFinding, AuditFindingRow, AuditMode, AuditRow, AuditState, AuditStep,
+    CursorKind, FindingKind, MAX_AUDITS_PER_TABLE, MAX_FINDING_TEXT_BYTES, MAX_FINDINGS_PER_AUDIT, NewAudit, Sample,
+};
 pub use backup::backup;
 pub use changes::{Change, ChangeKind};
 pub use check::{CheckProgress, CheckReport, Difference, Fault, Finding, MAX_FINDINGS, Mend, Place, SumOf, check};
@@ -74,11 +81,12 @@ pub use entry_block::EntryBlock;
 pub use error::{BlockName, Conflict, ConflictReason, Error, FormatError, Result};
 pub use expire::{Bounded, Expiry, Gap};
 pub use forget::{Forgotten, MAX_GAPS_PER_STEP, UnneededFile};
-pub use ids::{FileId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId};
+pub use ids::{AuditId, FileId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId};
+pub use inspect::InspectedFile;
 pub use job::WaitingJob;
-pub use layout::{Regrouped, TableLayout};
+pub use layout::{ColumnRepair, FileRepair, Regrouped, RepairOutcome, TableLayout};
 pub use leaf_set::FileLeaf;
-pub use manifest::{ManifestRow, Removal};
+pub use manifest::{ManifestRow, ManifestZones, Removal};
 pub use namespace::NamespaceRow;
 pub use restore::{Existing, restore};
 pub use rollback::{MAX_FILES_PER_ROLLBACK, NewRollback, PreparedRollback, ROLLED_BACK_TO};

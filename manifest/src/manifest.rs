@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use arrow::array::UInt64Array;
 use prunus_statistics::{FieldId, PrimitiveType, ZoneMap};
 use rusqlite::{Row, params};
 
@@ -65,6 +66,23 @@ pub struct Removal {
     pub removed_snapshot: SnapshotId,
 }
 
+/// What is known of a column in each of a list of manifests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ManifestZones {
+    /// The zone maps.
+    pub zones: ColumnZones,
+    /// How many entries of each hold a usable statistic of the column that is their writer's word; null where nobody has
+    /// counted. Removed entries count, so it may be more than are live.
+    pub declared_files: UInt64Array,
+}
+
+/// The same of one manifest.
+#[derive(Clone, Debug)]
+pub(crate) struct ManifestZone {
+    pub(crate) zone: ZoneMap,
+    pub(crate) declared_files: Option<u64>,
+}
+
 const LIST_MANIFESTS: &str = "
     SELECT manifest_id, table_id, files, rows, files_of_unknown_rows, bytes, first_added_snapshot, last_added_snapshot,
         removed_files, removed_rows, removed_files_of_unknown_rows, removed_bytes
@@ -79,7 +97,7 @@ const SELECT_MANIFEST: &str = "
     WHERE manifest_id = ?1";
 
 const LIST_ZONES: &str = "
-    SELECT manifest_id, column_type, zone
+    SELECT manifest_id, column_type, zone, declared_files
     FROM manifest_zone
     WHERE table_id = ?1 AND field_id = ?2
     ORDER BY manifest_id";
@@ -116,7 +134,8 @@ impl ReadTransaction<'_> {
         self.query_all(LIST_MANIFESTS, [table_id], manifest_row)
     }
 
-    /// The zone maps of a column over `manifests`, which are of one table, in their order. What has none is unknown.
+    /// The zone maps of a column over `manifests`, which are of one table, in their order. What has none is unknown, and nobody's
+    /// word.
     ///
     /// # Errors
     /// [`Error::Sqlite`]; [`Error::DamagedBlock`] if a zone does not decode.
@@ -125,9 +144,13 @@ impl ReadTransaction<'_> {
         table_id: TableId,
         manifests: &[ManifestRow],
         column: SchemaColumn,
-    ) -> Result<ColumnZones> {
-        let zones = self.list_zones(table_id, manifests, column)?;
-        Ok(ColumnZones::from_zone_maps(column.column_type.physical_type(), &zones))
+    ) -> Result<ManifestZones> {
+        let all = self.list_zones(table_id, manifests, column)?;
+        let physical_type = column.column_type.physical_type();
+        Ok(ManifestZones {
+            zones: ColumnZones::from_zone_maps(physical_type, all.iter().map(|manifest| &manifest.zone)),
+            declared_files: all.iter().map(|manifest| manifest.declared_files).collect(),
+        })
     }
 
     /// The same one by one.
@@ -136,12 +159,12 @@ impl ReadTransaction<'_> {
         table_id: TableId,
         manifests: &[ManifestRow],
         column: SchemaColumn,
-    ) -> Result<Vec<ZoneMap>> {
-        let mut zones: BTreeMap<ManifestId, ZoneMap> = self
+    ) -> Result<Vec<ManifestZone>> {
+        let mut zones: BTreeMap<ManifestId, ManifestZone> = self
             .query_all(LIST_ZONES, params![table_id, column.field_id.0], |row| zone_row(row, table_id, column))?
             .into_iter()
             .collect();
-        let unknown = || ZoneMap::unknown(column.column_type);
+        let unknown = || ManifestZone { zone: ZoneMap::unknown(column.column_type), declared_files: Some(0) };
         Ok(manifests.iter().map(|manifest| zones.remove(&manifest.manifest_id).unwrap_or_else(unknown)).collect())
     }
 
@@ -231,15 +254,18 @@ pub(crate) fn manifest_row(row: &Row<'_>) -> Result<ManifestRow> {
     })
 }
 
-fn zone_row(row: &Row<'_>, table_id: TableId, column: SchemaColumn) -> Result<(ManifestId, ZoneMap)> {
+fn zone_row(row: &Row<'_>, table_id: TableId, column: SchemaColumn) -> Result<(ManifestId, ManifestZone)> {
     let manifest_id: ManifestId = row.get(0)?;
     let block = BlockName::Zone(column.field_id);
     let damaged = |source| Error::DamagedBlock { table_id, manifest_id, block, source };
     let written_as = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
     let written_as: PrimitiveType = written_as.parse().map_err(FormatError::from).map_err(damaged)?;
-    if !is_same_number(written_as, column.column_type) {
-        return Ok((manifest_id, ZoneMap::unknown(column.column_type)));
-    }
-    let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
-    Ok((manifest_id, checked::unpack(bytes).map_err(damaged)?))
+    let zone = if is_same_number(written_as, column.column_type) {
+        let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+        checked::unpack(bytes).map_err(damaged)?
+    } else {
+        ZoneMap::unknown(column.column_type)
+    };
+    let declared_files = row.get::<_, Option<Unsigned>>(3)?.map(|files| files.0);
+    Ok((manifest_id, ManifestZone { zone, declared_files }))
 }

@@ -10,8 +10,11 @@ use crate::{Error, Result};
 const APPLICATION_ID: i64 = 0x5072_756e;
 
 /// Numbered from 1, append-only. A database's `user_version` is how many of them it has.
-const MIGRATIONS: [&str; 2] =
-    [include_str!("../../migrations/0001_store.sql"), include_str!("../../migrations/0002_history.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("../../migrations/0001_store.sql"),
+    include_str!("../../migrations/0002_history.sql"),
+    include_str!("../../migrations/0003_statistics.sql"),
+];
 
 const COUNT_OBJECTS: &str = "SELECT count(*) FROM sqlite_schema";
 

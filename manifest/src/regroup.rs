@@ -120,7 +120,8 @@ impl Survey {
         let order = match column {
             Some(column) => {
                 let zones = tx.list_zones(table_id, &manifests, *column)?;
-                Some((column.field_id, ranges(&zones.iter().map(Some).collect::<Vec<_>>())))
+                let zones: Vec<_> = zones.iter().map(|manifest| Some(&manifest.zone)).collect();
+                Some((column.field_id, ranges(&zones)))
             }
             None => None,
         };

@@ -1,17 +1,15 @@
 //! Rollback: a new snapshot with the content of an older one.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-
-use prunus_statistics::FileStatistics;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::changes::ChangeKind;
 use crate::commit::{CheckedCommit, Committed, NewCommit, NewDataFile};
 use crate::conflict::KnownFile;
 use crate::data_file::DataFileRow;
-use crate::error::BlockName;
+use crate::inspect::InspectedFile;
 use crate::snapshot::Operation;
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use crate::{EncodedStatistics, Error, FileId, ManifestId, Result, SnapshotId, TableId};
+use crate::{EncodedStatistics, Error, ManifestId, Result, SnapshotId, TableId};
 
 /// The most files that one rollback adds and removes.
 pub const MAX_FILES_PER_ROLLBACK: u32 = 100_000;
@@ -37,6 +35,14 @@ pub struct PreparedRollback {
     target: SnapshotId,
     /// The table's newest snapshot when it was prepared.
     head: SnapshotId,
+    read: ReadStatistics,
+}
+
+/// Where the statistics of what comes back were read, so that none is brought back that has been repaired since.
+struct ReadStatistics {
+    generation: u64,
+    /// `None` is the tail.
+    places: BTreeSet<Option<ManifestId>>,
 }
 
 impl PreparedRollback {
@@ -69,18 +75,23 @@ impl ReadTransaction<'_> {
         let mut add = self.load_data_files(&ids_of(ChangeKind::Added).collect::<Vec<_>>())?;
         let mut remove = self.load_data_files(&ids_of(ChangeKind::Removed).collect::<Vec<_>>())?;
         keep_what_came_back(&mut add, &mut remove);
+        let read = ReadStatistics {
+            generation: self.load_statistics_generation(table_id)?,
+            places: add.iter().map(|file| file.manifest_id).collect(),
+        };
+        let add = self.inspect_files(table_id, add)?;
         let removed: Vec<KnownFile> = remove.iter().map(KnownFile::from).collect();
         let commit = NewCommit {
             table_id,
             base_snapshot: None,
             schema_id: head.schema_id,
             operation: Operation::Overwrite,
-            add: self.with_statistics(table_id, add)?,
+            add: add.into_iter().map(new_data_file).collect::<Result<_>>()?,
             remove: remove.into_iter().map(|file| file.path).collect(),
             summary: BTreeMap::from([(ROLLED_BACK_TO.to_owned(), target.to_string())]),
             committed_at_ms,
         };
-        Ok(PreparedRollback { commit, removed, target, head: head.current_snapshot })
+        Ok(PreparedRollback { commit, removed, target, head: head.current_snapshot, read })
     }
 }
 
@@ -90,16 +101,35 @@ impl WriteTransaction<'_> {
     ///
     /// # Errors
     /// [`Error::TableGone`]; [`Error::HeadMoved`] if the table has a newer snapshot than when this was prepared;
-    /// [`Error::SchemaMoved`]; [`Error::SnapshotNotFound`] if the older snapshot has expired since;
-    /// [`Error::TotalsOverflow`], [`Error::FileNotFound`], [`Error::Sqlite`].
+    /// [`Error::StatisticsMoved`] if some of what comes back may have been repaired since; [`Error::SchemaMoved`];
+    /// [`Error::SnapshotNotFound`] if the older snapshot has expired since; [`Error::TotalsOverflow`],
+    /// [`Error::FileNotFound`], [`Error::Sqlite`].
     pub fn roll_back(&self, prepared: &PreparedRollback) -> Result<Committed> {
-        let PreparedRollback { commit, removed, target, head: prepared_on } = prepared;
+        let PreparedRollback { commit, removed, target, head: prepared_on, read } = prepared;
         let head = self.load_head(commit.table_id)?;
         head.check_unmoved(*prepared_on)?;
         self.check_head(commit, &head)?;
         // Once no snapshot names what comes back, its objects may be deleted.
         self.check_snapshot(commit.table_id, *target)?;
+        self.check_unrepaired(commit.table_id, read)?;
         CheckedCommit::new(self, commit, removed.into(), &head)?.record()
+    }
+
+    /// A repair puts another manifest in place, so what was read of one that is still there is as it was.
+    fn check_unrepaired(&self, table_id: TableId, read: &ReadStatistics) -> Result<()> {
+        if self.load_statistics_generation(table_id)? == read.generation {
+            return Ok(());
+        }
+        for place in &read.places {
+            let stands = match place {
+                Some(manifest_id) => self.get_manifest(*manifest_id)?.is_some(),
+                None => false,
+            };
+            if !stands {
+                return Err(Error::StatisticsMoved(table_id));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -119,37 +149,9 @@ fn has_same_content(a: &DataFileRow, b: &DataFileRow) -> bool {
         == (b.size_bytes, b.row_count, &b.etag, &b.leaves, &b.partition)
 }
 
-impl ReadTransaction<'_> {
-    /// The files as they were added, with their statistics, in their order. Reads each manifest that has one of them once.
-    fn with_statistics(&self, table_id: TableId, files: Vec<DataFileRow>) -> Result<Vec<NewDataFile>> {
-        let mut sealed: BTreeMap<ManifestId, Vec<FileId>> = BTreeMap::new();
-        let mut statistics: HashMap<FileId, FileStatistics> = HashMap::with_capacity(files.len());
-        for file in &files {
-            match file.manifest_id {
-                Some(manifest_id) => sealed.entry(manifest_id).or_default().push(file.file_id),
-                None => {
-                    statistics.insert(file.file_id, self.load_file_statistics(file.file_id)?);
-                }
-            }
-        }
-        for (manifest_id, file_ids) in sealed {
-            let missing = || Error::MissingBlock { table_id, manifest_id, block: BlockName::Entries };
-            let (entries, all) = self.sealed_entries(&self.get_manifest(manifest_id)?.ok_or_else(missing)?)?;
-            let of_entries = entries.file_ids().values().iter().map(|file_id| FileId(*file_id)).zip(all);
-            // The files ascend by id, and so do those of one manifest.
-            statistics.extend(of_entries.filter(|(file_id, _)| file_ids.binary_search(file_id).is_ok()));
-        }
-        let mut with_statistics = Vec::with_capacity(files.len());
-        for file in files {
-            let statistics = statistics.remove(&file.file_id).ok_or(Error::FileNotFound(file.file_id))?;
-            with_statistics.push(new_data_file(file, EncodedStatistics::new(&statistics)?));
-        }
-        Ok(with_statistics)
-    }
-}
-
-fn new_data_file(file: DataFileRow, statistics: EncodedStatistics) -> NewDataFile {
-    NewDataFile {
+/// The file as it was added.
+fn new_data_file(InspectedFile { row: file, statistics }: InspectedFile) -> Result<NewDataFile> {
+    Ok(NewDataFile {
         path: file.path,
         size_bytes: file.size_bytes,
         row_count: file.row_count,
@@ -157,8 +159,8 @@ fn new_data_file(file: DataFileRow, statistics: EncodedStatistics) -> NewDataFil
         last_modified_ms: file.last_modified_ms,
         leaves: file.leaves.to_vec(),
         partition: file.partition,
-        statistics,
-    }
+        statistics: EncodedStatistics::new(&statistics)?,
+    })
 }
 
 #[cfg(test)]

@@ -1,18 +1,19 @@
 //! The store: one SQLite file with one writer and many readers.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use prunus_statistics::FieldId;
 
 use crate::job::WaitingJob;
-use crate::layout::{self, Layout, Regrouped, TableLayout};
+use crate::layout::{self, FileRepair, Layout, Regrouped, RepairOutcome, TableLayout};
 use crate::lock::StoreLock;
 use crate::maintenance::{Maintenance, Notices};
 use crate::readers::Readers;
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use crate::writer::Writer;
-use crate::{Error, Result, TableId, database, restore};
+use crate::{Error, FileId, Result, TableId, database, restore};
 
 /// How many files a manifest is made of.
 pub const MANIFEST_TARGET_FILES: u32 = 4096;
@@ -181,6 +182,21 @@ impl Store {
     /// it is; [`Error::Sqlite`], [`Error::Closed`].
     pub fn regroup(&self, table_id: TableId) -> Result<Regrouped> {
         self.layout.regroup_all(table_id)
+    }
+
+    /// Replaces statistics of files of a table; says what became of each. Snapshots and files stay what they are, and commits
+    /// go on meanwhile. A manifest that has one of the files is built anew as a whole, so give all of its files together;
+    /// each is put in place by itself. What fails in the middle leaves what was done before done.
+    ///
+    /// # Errors
+    /// [`Error::TableGone`]; [`Error::MissingBlock`], [`Error::DamagedBlock`] or [`Error::DamagedRow`] if what is known of a
+    /// file cannot be read; [`Error::Sqlite`], [`Error::NotCommitted`], [`Error::Closed`].
+    pub fn repair(
+        &self,
+        table_id: TableId,
+        repairs: &BTreeMap<FileId, FileRepair>,
+    ) -> Result<BTreeMap<FileId, RepairOutcome>> {
+        self.layout.repair(table_id, repairs)
     }
 
     /// How well a table is laid out now, were its entries ordered by these columns.

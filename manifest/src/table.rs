@@ -111,6 +111,16 @@ const LIST_TABLES: &str = "
     ORDER BY t.name
     LIMIT ?3";
 
+const SELECT_STATISTICS_GENERATION: &str = "
+    SELECT statistics_generation
+    FROM lake_table
+    WHERE table_id = ?1";
+
+const RAISE_STATISTICS_GENERATION: &str = "
+    UPDATE lake_table
+    SET statistics_generation = statistics_generation + 1
+    WHERE table_id = ?1";
+
 const INSERT_TABLE: &str = "
     INSERT INTO lake_table (namespace_id, name, uuid, location, current_snapshot, schema_id, last_field_id,
         statistics_generation, tail_files, cluster_by, properties, created_at_ms)
@@ -156,6 +166,12 @@ impl ReadTransaction<'_> {
         self.query_all(LIST_TABLES, params![namespace_id, after, limit], table_row)
     }
 
+    /// How often statistics of the table were repaired.
+    pub(crate) fn load_statistics_generation(&self, table_id: TableId) -> Result<u64> {
+        let read = |row: &Row<'_>| Ok(row.get::<_, Unsigned>(0)?.0);
+        self.query_first(SELECT_STATISTICS_GENERATION, [table_id], read)?.ok_or(Error::TableGone(table_id))
+    }
+
     fn get_table(&self, namespace: &str, name: &str) -> Result<Option<TableRow>> {
         self.query_first(SELECT_TABLE, [namespace, name], table_row)
     }
@@ -196,6 +212,12 @@ impl WriteTransaction<'_> {
             0 => Err(Error::TableGone(table_id)),
             _ => Ok(()),
         }
+    }
+
+    /// Notes that statistics of the table were repaired: what is built from older ones is not put in place any more.
+    pub(crate) fn raise_statistics_generation(&self, table_id: TableId) -> Result<()> {
+        self.execute(RAISE_STATISTICS_GENERATION, [table_id])?;
+        Ok(())
     }
 
     /// Forgets a table with its snapshots and files. The data files themselves are not touched.

@@ -8,6 +8,10 @@ use prunus_catalog::{
 };
 use prunus_statistics::{Bound, ColumnStatistics, Count, FileColumn, Precision, PrimitiveType, Provenance, Value};
 
+use crate::clock::SetClock;
+
+mod readings;
+
 fn fixtures() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let paths = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
@@ -24,7 +28,8 @@ fn folder_with(store: &Path) -> tempfile::TempDir {
 }
 
 async fn open(folder: &Path) -> Catalog {
-    let options = CatalogOptions { manifest_target_files: 4, ..CatalogOptions::default() };
+    // Stored replies are given for a day.
+    let options = CatalogOptions { manifest_target_files: 4, clock: SetClock::new(), ..CatalogOptions::default() };
     Catalog::open(folder, options).await.unwrap()
 }
 
@@ -67,6 +72,7 @@ async fn a_backup_of_an_old_store_is_restored() {
 async fn holds_what_it_held(store: &Path, catalog: &Catalog) {
     match store.file_name().unwrap().to_str().unwrap() {
         "store-0001.db" => holds_the_orders(catalog).await,
+        "store-0002.db" => readings::holds_the_readings(catalog).await,
         name => panic!("nobody has written down what {name} holds"),
     }
 }
@@ -90,12 +96,12 @@ async fn holds_the_orders(catalog: &Catalog) {
     assert_eq!(operations, ["append", "append", "delete", "replace", "overwrite"]);
 
     for (snapshot, live) in LIVE.iter().copied() {
-        assert_eq!(live_files(catalog, snapshot).await, live, "snapshot {snapshot}");
-        assert_eq!(planned(catalog, snapshot, None).await.0, live, "snapshot {snapshot}");
+        assert_eq!(live_files(catalog, orders(), snapshot).await, live, "snapshot {snapshot}");
+        assert_eq!(planned(catalog, orders(), snapshot, None).await.0, live, "snapshot {snapshot}");
     }
     has_the_statistics_of_the_first_file(catalog).await;
     for (filter, kept, all) in PLANS {
-        assert_eq!(planned(catalog, 5, Some(filter)).await, (kept.to_vec(), all.to_vec()), "{filter}");
+        assert_eq!(planned(catalog, orders(), 5, Some(filter)).await, (kept.to_vec(), all.to_vec()), "{filter}");
     }
 }
 
@@ -118,23 +124,24 @@ const PLANS: &[(&str, &[u32], &[u32])] = &[
 ];
 
 fn number_of(path: &str) -> u32 {
-    path.rsplit('/').next().unwrap().trim_start_matches('f').trim_end_matches(".parquet").parse().unwrap()
+    let name = path.rsplit('/').next().unwrap().trim_end_matches(".parquet");
+    name.trim_start_matches(char::is_alphabetic).parse().unwrap()
 }
 
-async fn live_files(catalog: &Catalog, snapshot: i64) -> Vec<u32> {
+async fn live_files(catalog: &Catalog, table: TableIdent, snapshot: i64) -> Vec<u32> {
     let snapshot = SnapshotRef::Id(SnapshotId(snapshot));
-    let (_, files, _) = catalog.list_files(orders(), snapshot, None, PageSize::default()).await.unwrap();
+    let (_, files, _) = catalog.list_files(table, snapshot, None, PageSize::default()).await.unwrap();
     sorted(files.iter().map(|file| number_of(&file.row.path)))
 }
 
 /// The kept files, and those of them that match as a whole.
-async fn planned(catalog: &Catalog, snapshot: i64, filter: Option<&str>) -> (Vec<u32>, Vec<u32>) {
+async fn planned(catalog: &Catalog, table: TableIdent, snapshot: i64, filter: Option<&str>) -> (Vec<u32>, Vec<u32>) {
     let request = PlanRequest {
         filter: filter.map(|filter| Filter::Sql(filter.to_owned())),
         snapshot: SnapshotRef::Id(SnapshotId(snapshot)),
         ..PlanRequest::default()
     };
-    let plan = catalog.plan(orders(), request).await.unwrap();
+    let plan = catalog.plan(table, request).await.unwrap();
     let number = |file: &prunus_catalog::PlannedFile| number_of(&file.entry.row.path);
     let all = plan.files.iter().filter(|file| file.verdict == Verdict::All);
     (sorted(plan.files.iter().map(number)), sorted(all.map(number)))

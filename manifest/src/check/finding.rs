@@ -233,6 +233,9 @@ pub enum Fault {
     /// A zone that is written for another type than its block.
     #[error("the zone is of another type than the block")]
     ZoneType,
+    /// A count of the entries that hold something on their writer's word is wrong.
+    #[error("{} entries hold something that is their writer's word, and {} are said to", .0.found, .0.stored)]
+    DeclaredFiles(Difference<u64>),
     /// A zone that claims what its files do not bear out.
     #[error("the zone does not contain the {0} of its files")]
     ZoneTooNarrow(&'static str),
@@ -255,6 +258,7 @@ impl Fault {
             | Self::ForgottenWithRow
             | Self::NoZone
             | Self::ZoneType
+            | Self::DeclaredFiles(_)
             | Self::ZoneTooNarrow(_) => Mend::Rebuild,
             Self::NoLeafSet(_) | Self::NoStatistics | Self::EntryTwice | Self::FilesWithoutEntry(_) => Mend::Collect,
             Self::Reference { .. }

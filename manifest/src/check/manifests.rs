@@ -2,19 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prunus_statistics::{FieldId, PrimitiveType, ZoneMap};
+use arrow::array::{Array, UInt64Array};
+use prunus_statistics::{FieldId, PrimitiveType};
 use rusqlite::{Row, params};
 
 use super::sums::{ManifestRows, Rows, Sums};
 use super::{AllRead, Check, CheckProgress, Difference, Fault, Findings, Place, SumOf, zone};
 use crate::column_detail::Details;
 use crate::column_zones::ColumnZones;
-use crate::entry_block::EntryIdentity;
-use crate::error::BlockName;
+use crate::entry_block::{EntryBlock, EntryIdentity};
+use crate::error::{BlockName, FormatError};
 use crate::ids::Unsigned;
-use crate::manifest::{ManifestRow, manifest_row};
+use crate::manifest::{ManifestRow, ManifestZone, manifest_row};
 use crate::transaction::ReadTransaction;
-use crate::{FileId, ManifestId, Result, SnapshotId, TableId, checked, column_block};
+use crate::{FileId, ManifestId, Result, SnapshotId, TableId, checked, column_block, declared};
 
 const LIST_MANIFESTS: &str = "
     SELECT manifest_id, table_id, files, rows, files_of_unknown_rows, bytes, first_added_snapshot, last_added_snapshot,
@@ -45,7 +46,7 @@ const SELECT_DETAIL: &str = "
     WHERE manifest_id = ?1 AND field_id = ?2";
 
 const SELECT_ZONE: &str = "
-    SELECT column_type, zone
+    SELECT column_type, zone, declared_files
     FROM manifest_zone
     WHERE table_id = ?1 AND field_id = ?2 AND manifest_id = ?3";
 
@@ -90,13 +91,15 @@ impl Check<'_> {
     fn check_manifest(&mut self, manifest: &ManifestRow, rows: &Rows) {
         let place = place_of(manifest);
         let entries = self.reader.tx.load_entry_block(manifest);
-        if let Some(entries) = self.reader.findings.take(place, entries) {
+        let entries = self.reader.findings.take(place, entries);
+        if let Some(entries) = &entries {
             self.check_entries(manifest, &entries.identities().collect::<Vec<_>>(), rows);
         }
+        let row_counts = entries.as_ref().map(EntryBlock::row_counts);
         let tx = self.reader.tx;
         self.reader.each_row(place, LIST_COLUMN_BLOCKS, [manifest.manifest_id], |findings, row| {
-            let field_id = FieldId(row.get(0)?);
-            check_column(tx, manifest, field_id, row, findings);
+            let column = CheckedColumn { manifest, field_id: FieldId(row.get(0)?), row_counts };
+            column.check(tx, row, findings);
             Ok(())
         });
     }
@@ -209,37 +212,59 @@ fn place_of(manifest: &ManifestRow) -> Place {
     Place::table(manifest.table_id).manifest(manifest.manifest_id)
 }
 
-/// Checks a column's block, and its zone and detail against that.
-fn check_column(
-    tx: &ReadTransaction<'_>,
-    manifest: &ManifestRow,
+/// A column of a manifest.
+struct CheckedColumn<'m> {
+    manifest: &'m ManifestRow,
     field_id: FieldId,
-    row: &Row<'_>,
-    findings: &mut Findings,
-) {
-    let place = place_of(manifest).column(field_id);
-    let Some((zones, column_type)) = findings.take(place, decode_block(row, manifest, field_id)) else {
-        return;
-    };
-    let name = BlockName::Detail(field_id);
-    let detail = tx.query_first(SELECT_DETAIL, params![manifest.manifest_id, field_id.0], |row| {
-        let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
-        let details = Details::decode(bytes, &zones, column_type);
-        details.and_then(|details| details.verify()).map_err(manifest.damaged(name))
-    });
-    findings.take(place, detail.and_then(|detail| detail.ok_or_else(|| manifest.missing(name))));
+    /// Of the entries; `None` where these do not read.
+    row_counts: Option<&'m UInt64Array>,
+}
 
-    let key = params![manifest.table_id, field_id.0, manifest.manifest_id];
-    let zone = tx.query_first(SELECT_ZONE, key, |row| decode_zone(row, manifest, field_id));
-    match findings.take(place, zone) {
-        None => {}
-        Some(None) => findings.add(place, Fault::NoZone),
-        Some(Some((_, written_as))) if written_as != column_type => findings.add(place, Fault::ZoneType),
-        Some(Some((zone, _))) => {
-            for claim in zone::claims_too_much(&zone, &zones, column_type) {
-                findings.add(place, Fault::ZoneTooNarrow(claim));
+impl CheckedColumn<'_> {
+    /// Checks a column's block, and its zone and detail against that.
+    fn check(&self, tx: &ReadTransaction<'_>, row: &Row<'_>, findings: &mut Findings) {
+        let Self { manifest, field_id, .. } = *self;
+        let place = place_of(manifest).column(field_id);
+        let Some((zones, column_type)) = findings.take(place, decode_block(row, manifest, field_id)) else {
+            return;
+        };
+        let name = BlockName::Detail(field_id);
+        let declared = tx.query_first(SELECT_DETAIL, params![manifest.manifest_id, field_id.0], |row| {
+            let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
+            let details = Details::decode(bytes, &zones, column_type);
+            details.and_then(|details| self.count_declared(&details, column_type)).map_err(manifest.damaged(name))
+        });
+        let declared =
+            findings.take(place, declared.and_then(|declared| declared.ok_or_else(|| manifest.missing(name))));
+
+        let key = params![manifest.table_id, field_id.0, manifest.manifest_id];
+        let zone = tx.query_first(SELECT_ZONE, key, |row| decode_zone(row, manifest, field_id));
+        match findings.take(place, zone) {
+            None => {}
+            Some(None) => findings.add(place, Fault::NoZone),
+            Some(Some((_, written_as))) if written_as != column_type => findings.add(place, Fault::ZoneType),
+            Some(Some((ManifestZone { zone, declared_files }, _))) => {
+                for claim in zone::claims_too_much(&zone, &zones, column_type) {
+                    findings.add(place, Fault::ZoneTooNarrow(claim));
+                }
+                if let (Some(stored), Some(Some(found))) = (declared_files, declared)
+                    && stored != found
+                {
+                    findings.add(place, Fault::DeclaredFiles(Difference { stored, found }));
+                }
             }
         }
+    }
+
+    /// Reads every file's entry; says how many hold something usable that is their writer's word, if that can be told.
+    fn count_declared(&self, details: &Details<'_>, column_type: PrimitiveType) -> Result<Option<u64>, FormatError> {
+        let mut declared = 0;
+        for index in 0..self.manifest.len() {
+            let column = details.get(index)?;
+            let row_count = self.row_counts.and_then(|counts| counts.is_valid(index).then(|| counts.value(index)));
+            declared += u64::from(declared::is_declared(column.as_ref(), column_type, row_count));
+        }
+        Ok(self.row_counts.is_some().then_some(declared))
     }
 }
 
@@ -252,10 +277,12 @@ fn decode_block(row: &Row<'_>, manifest: &ManifestRow, field_id: FieldId) -> Res
     Ok((zones.map_err(manifest.damaged(name))?, column_type))
 }
 
-fn decode_zone(row: &Row<'_>, manifest: &ManifestRow, field_id: FieldId) -> Result<(ZoneMap, PrimitiveType)> {
+fn decode_zone(row: &Row<'_>, manifest: &ManifestRow, field_id: FieldId) -> Result<(ManifestZone, PrimitiveType)> {
     let name = BlockName::Zone(field_id);
     let column_type = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
     let column_type: PrimitiveType = column_type.parse().map_err(manifest.damaged(name))?;
     let bytes = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
-    Ok((checked::unpack(bytes).map_err(manifest.damaged(name))?, column_type))
+    let zone = checked::unpack(bytes).map_err(manifest.damaged(name))?;
+    let declared_files = row.get::<_, Option<Unsigned>>(2)?.map(|files| files.0);
+    Ok((ManifestZone { zone, declared_files }, column_type))
 }

@@ -201,7 +201,7 @@ fn a_missing_zone_is_unknown() {
     rusqlite::Connection::open(fixture.path()).unwrap().execute("DELETE FROM manifest_zone", []).unwrap();
     fixture.reopen();
     let zones = fixture.store().read(|tx| tx.load_zones(fixture.table_id(), &[manifest], NUMBER)).unwrap();
-    assert_eq!(zones, prunus_manifest::ColumnZones::unknown(NUMBER.column_type, 1));
+    assert_eq!(zones.zones, prunus_manifest::ColumnZones::unknown(NUMBER.column_type, 1));
 }
 
 /// Writes something else in the place of what the row of a data file holds.

@@ -5,9 +5,9 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use prunus_manifest::{
-    Committed, DataFileRow, EncodedStatistics, Error, Expiry, FileLeaf, Forgotten, NewCommit, NewDataFile, NewRollback,
-    NewTable, Operation, PreparedRollback, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, Store, StoreOptions,
-    TableId, TableRow, TagChange, TagRow, WriteTransaction,
+    ColumnRepair, Committed, DataFileRow, EncodedStatistics, Error, Expiry, FileId, FileLeaf, Forgotten, InspectedFile,
+    NewCommit, NewDataFile, NewRollback, NewTable, Operation, PreparedRollback, ReadTransaction, RepairOutcome,
+    SchemaColumn, SchemaId, SnapshotId, Store, StoreOptions, TableId, TableRow, TagChange, TagRow, WriteTransaction,
 };
 use prunus_statistics::{
     Bound, ColumnStatistics, Count, FieldId, FileColumn, FileStatistics, Precision, PrimitiveType, Provenance, Value,
@@ -179,6 +179,22 @@ impl Fixture {
         self.store().read(foresee).unwrap()
     }
 
+    /// Files that are live in a snapshot, with their statistics.
+    pub(crate) fn inspect(&self, snapshot_id: SnapshotId) -> Vec<InspectedFile> {
+        let table_id = self.table_id();
+        self.store().read(|tx| tx.list_inspected_files(table_id, snapshot_id, FileId(0), u32::MAX)).unwrap()
+    }
+
+    /// Repairs the number column of these to what it is after so many repairs.
+    pub(crate) fn repair(&self, files: &[InspectedFile], times: u8) -> BTreeMap<FileId, RepairOutcome> {
+        let repair = |file: &InspectedFile| {
+            let after = repaired_statistics(&file.row.path, times).columns.remove(&NUMBER.field_id).unwrap();
+            let before = file.statistics.columns.get(&NUMBER.field_id).cloned();
+            (file.row.file_id, [(NUMBER.field_id, ColumnRepair { before, after })].into())
+        };
+        self.store().repair(self.table_id(), &files.iter().map(repair).collect()).unwrap()
+    }
+
     pub(crate) fn retained(&self) -> Vec<i64> {
         let rows = self.store().read(|tx| tx.list_snapshots(self.table_id(), None, u32::MAX)).unwrap();
         rows.into_iter().rev().map(|row| row.snapshot_id.0).collect()
@@ -231,6 +247,29 @@ pub(crate) fn file(path: &str) -> NewDataFile {
         partition: [(FieldId(9), Some(Value::Integer(1))), (FieldId(10), None)].into(),
         statistics: EncodedStatistics::new(&statistics_of(path)).unwrap(),
     }
+}
+
+/// The statistics of the file of this path after it was repaired so often; 0 is as it was registered.
+pub(crate) fn repaired_statistics(path: &str, times: u8) -> FileStatistics {
+    let mut statistics = statistics_of(path);
+    if times > 0 {
+        let first = i128::from(path.bytes().next().unwrap_or(0));
+        let number = between(Value::Integer(first + i128::from(times)), Value::Integer(first + 10));
+        statistics.columns.insert(NUMBER.field_id, scanned(number));
+    }
+    statistics
+}
+
+/// The same, as somebody has read it in the data.
+pub(crate) fn scanned(column: FileColumn) -> FileColumn {
+    let FileColumn::Present(mut statistics) = column else { return column };
+    for bound in [&mut statistics.min, &mut statistics.max].into_iter().flatten() {
+        (bound.precision, bound.provenance) = (Precision::Exact, Provenance::Scanned);
+    }
+    for count in [&mut statistics.null_count, &mut statistics.nan_count].into_iter().flatten() {
+        count.provenance = Provenance::Scanned;
+    }
+    FileColumn::Present(statistics)
 }
 
 /// The statistics of the file of this path.

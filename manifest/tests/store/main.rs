@@ -8,17 +8,20 @@
 
 mod fixture;
 
+mod audits;
 mod backup;
 mod check;
 mod changes;
 mod commits;
 mod damage;
+mod declared;
 mod expire;
 mod listings;
 mod model;
 mod opening;
 mod queries;
 mod regrouping;
+mod repairs;
 mod rollback;
 mod replies;
 mod sealing;

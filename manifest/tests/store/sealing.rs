@@ -170,7 +170,7 @@ fn zones_follow_the_list_of_manifests() {
     let mut listed = manifests(&fixture);
     listed.reverse();
     let zones = fixture.store().read(|tx| tx.load_zones(fixture.table_id(), &listed, NUMBER)).unwrap();
-    let lower: Vec<i64> = zones.min().as_primitive::<Int64Type>().values().to_vec();
+    let lower: Vec<i64> = zones.zones.min().as_primitive::<Int64Type>().values().to_vec();
     assert_eq!(lower, [i64::from(b'b'), i64::from(b'a')]);
 }
 
@@ -181,7 +181,7 @@ fn a_column_that_is_newer_than_the_manifests_is_unknown() {
     let listed = manifests(&fixture);
     let column = SchemaColumn { field_id: FieldId(77), column_type: PrimitiveType::Float64 };
     let read = fixture.store().read(|tx| {
-        let zones = tx.load_zones(fixture.table_id(), &listed, column)?;
+        let zones = tx.load_zones(fixture.table_id(), &listed, column)?.zones;
         Ok::<_, Error>((zones, tx.load_column_block(&listed[0], column)?))
     });
     let (zones, block) = read.unwrap();
@@ -199,7 +199,7 @@ fn a_widened_column_is_read_in_its_new_type() {
     let wide = PrimitiveType::Decimal { precision: 30, scale: 0 };
     let column = SchemaColumn { field_id: NUMBER.field_id, column_type: wide };
     let read = fixture.store().read(|tx| {
-        let zones = tx.load_zones(fixture.table_id(), &listed, column)?;
+        let zones = tx.load_zones(fixture.table_id(), &listed, column)?.zones;
         Ok::<_, Error>((zones, tx.load_column_block(&listed[0], column)?))
     });
     for zones in [read.as_ref().unwrap().0.clone(), read.as_ref().unwrap().1.clone()] {
