@@ -4,12 +4,14 @@
 //! The folder is the one that `PRUNUS_CORPUS` names, else `../shared/corpus` beside the repository. Where it is missing the
 //! test says so and passes, unless `PRUNUS_REQUIRE_CORPUS=1` is set.
 
+mod data;
+
 use std::cmp::Ordering;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use half::f16;
-use prunus_statistics::{ColumnStatistics, FileColumn, Value};
+use prunus_statistics::{Bound, ColumnStatistics, FileColumn, Value};
 use serde_json::Value as Json;
 
 use super::{

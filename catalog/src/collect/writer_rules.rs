@@ -168,6 +168,8 @@ mod tests {
             ordered,
             nullable: true,
             annotation,
+            max_definition: 1,
+            max_repetition: 0,
         }
     }
 
