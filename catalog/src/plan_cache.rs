@@ -4,6 +4,8 @@
 //! a schema likewise. What does change is kept with the state that it is of: the list of manifests and the tail say up to which
 //! snapshot they hold and are brought up to date, the zones of a column are kept by the layout of the table.
 
+#[cfg(test)]
+mod repair_tests;
 mod tail;
 
 use std::cell::Cell;

@@ -97,10 +97,8 @@ fn build_column(entries: &[&Entry], column: &SchemaColumn) -> Result<Option<Buil
     if said.iter().all(Option::is_none) && zones.iter().all(|zone| *zone == unknown) {
         return Ok(None);
     }
-    let is_declared = |(said, entry): &(&Option<&FileColumn>, &&Entry)| {
-        declared::is_declared(**said, column.column_type, entry.identity.row_count)
-    };
-    let declared_files = said.iter().zip(entries).filter(is_declared).count() as u64;
+    let is_declared = |said, entry: &Entry| declared::is_declared(said, column.column_type, entry.identity.row_count);
+    let declared_files = said.iter().zip(entries).filter(|(said, entry)| is_declared(**said, entry)).count() as u64;
     let arrays = ColumnZones::from_zone_maps(column.column_type.physical_type(), &zones);
     let zone = zones.into_iter().reduce(ZoneMap::merge).unwrap_or(unknown);
     Ok(Some(BuiltColumn {

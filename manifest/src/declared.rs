@@ -68,8 +68,8 @@ mod tests {
 
     const DECLARED: Provenance = Provenance::Declared;
 
-    fn bound(value: i128, precision: Precision, provenance: Provenance) -> Option<Bound> {
-        Some(Bound { value: Value::Integer(value), precision, provenance })
+    fn bound(value: i128, precision: Precision, provenance: Provenance) -> Bound {
+        Bound { value: Value::Integer(value), precision, provenance }
     }
 
     fn check(statistics: ColumnStatistics, expected: bool) {
@@ -81,25 +81,25 @@ mod tests {
     fn a_bound_or_a_count_of_the_writer_is_declared() {
         let none = ColumnStatistics::default;
         let count = Some(Count { value: 3, provenance: DECLARED });
-        check(ColumnStatistics { min: bound(1, Precision::Exact, DECLARED), ..none() }, true);
-        check(ColumnStatistics { max: bound(1, Precision::Bound, DECLARED), ..none() }, true);
+        check(ColumnStatistics { min: Some(bound(1, Precision::Exact, DECLARED)), ..none() }, true);
+        check(ColumnStatistics { max: Some(bound(1, Precision::Bound, DECLARED)), ..none() }, true);
         check(ColumnStatistics { null_count: count, ..none() }, true);
         check(
-            ColumnStatistics { max: bound(1, Precision::Bound, Provenance::Footer), null_count: count, ..none() },
+            ColumnStatistics { max: Some(bound(1, Precision::Bound, Provenance::Footer)), null_count: count, ..none() },
             true,
         );
-        check(ColumnStatistics { min: bound(1, Precision::Exact, Provenance::Scanned), ..none() }, false);
+        check(ColumnStatistics { min: Some(bound(1, Precision::Exact, Provenance::Scanned)), ..none() }, false);
         check(none(), false);
     }
 
     #[test]
     fn what_may_not_be_used_is_not_declared() {
         let none = ColumnStatistics::default;
-        check(ColumnStatistics { min: bound(1, Precision::Estimate, DECLARED), ..none() }, false);
+        check(ColumnStatistics { min: Some(bound(1, Precision::Estimate, DECLARED)), ..none() }, false);
         check(ColumnStatistics { null_count: Some(Count { value: 11, provenance: DECLARED }), ..none() }, false);
         // No column but one of floats has NaNs.
         check(ColumnStatistics { nan_count: Some(Count { value: 0, provenance: DECLARED }), ..none() }, false);
-        let (min, max) = (bound(2, Precision::Exact, DECLARED), bound(1, Precision::Exact, DECLARED));
+        let (min, max) = (Some(bound(2, Precision::Exact, DECLARED)), Some(bound(1, Precision::Exact, DECLARED)));
         check(ColumnStatistics { min, max, ..none() }, false);
     }
 

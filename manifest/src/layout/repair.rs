@@ -298,6 +298,17 @@ mod tests {
     }
 
     #[test]
+    fn what_was_rewritten_since_it_was_read_is_let_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let (layout, table_id) = layout(&folder);
+        let repairs = repairs();
+        let open = repairs.iter().map(|(file_id, repair)| (*file_id, repair)).collect();
+        let (_, rewritten) = layout.readers.read(|tx| rewrite(tx, &open)).unwrap();
+        layout.repair(table_id, &repairs).unwrap();
+        assert_eq!(layout.writer.write(move |tx| store(tx, table_id, &rewritten)).unwrap(), []);
+    }
+
+    #[test]
     fn what_has_left_its_place_is_not_spoken_of() {
         let folder = tempfile::tempdir().unwrap();
         let (layout, table_id) = layout(&folder);

@@ -1,5 +1,5 @@
-//! A process that commits and seals is killed at any moment: what it was told is committed is there, whole; nothing is there
-//! by half.
+//! A process that commits, seals and repairs is killed at any moment: what it was told is committed or repaired is so, whole;
+//! nothing is there by half.
 //!
 //! It stands alone in its process. A process that is made takes along the open files of all threads for an instant, and the
 //! lock of a store that another test closes in that instant would still be held.
@@ -17,8 +17,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use prunus_manifest::{
-    DataFileRow, EncodedStatistics, Error, NewCommit, NewDataFile, NewTable, Operation, ReadTransaction, SchemaColumn,
-    SnapshotId, Store, StoreOptions, TableRow, Totals,
+    ColumnRepair, CursorKind, DataFileRow, EncodedStatistics, Error, FileId, InspectedFile, NewCommit, NewDataFile,
+    NewTable, Operation, ReadTransaction, SchemaColumn, SnapshotId, Store, StoreOptions, TableRow, Totals,
+    WriteTransaction,
 };
 use prunus_statistics::{
     Bound, ColumnStatistics, FieldId, FileColumn, FileStatistics, Precision, PrimitiveType, Provenance, Value,
@@ -49,6 +50,10 @@ const COLUMN: SchemaColumn = SchemaColumn { field_id: FieldId(1), column_type: P
 
 const SIZE_BYTES: u64 = 100;
 
+/// The table whose files are repaired, by its place, and how many files one repair has.
+const REPAIRED: usize = 1;
+const FILES_PER_REPAIR: u32 = 20;
+
 #[test]
 fn what_was_acknowledged_outlives_a_kill() {
     if let Some(path) = std::env::var_os(STORE_OF_CHILD) {
@@ -58,10 +63,11 @@ fn what_was_acknowledged_outlives_a_kill() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.db");
     create_tables(&path);
-    let mut known = BTreeMap::new();
+    let (mut known, mut repaired_before) = (BTreeMap::new(), FileId(0));
     for target_files in TARGET_FILES.into_iter().cycle().take(kills()) {
-        let acknowledged = run_and_kill(&path, target_files);
-        known.extend(acknowledged);
+        let said = run_and_kill(&path, target_files);
+        known.extend(acks(&said));
+        repaired_before = repaired(&said).chain([repaired_before]).max().unwrap();
         check_store(&path);
         let store = open(&path, target_files);
         for (index, name) in TABLES.iter().enumerate() {
@@ -69,9 +75,12 @@ fn what_was_acknowledged_outlives_a_kill() {
             let acknowledged = known.get(&index).copied().unwrap_or(0);
             known.insert(index, check_table(&store, name, acknowledged));
         }
+        check_repairs(&store, repaired_before);
     }
     let store = open(&path, TARGET_FILES[0]);
     store.wait_for_maintenance().unwrap();
+    check_repairs(&store, repaired_before);
+    assert!(repaired_before > FileId(0) || kills() < KILLS);
     for (index, name) in TABLES.iter().enumerate() {
         check_table(&store, name, known[&index]);
         let table = load_table(&store, name);
@@ -114,7 +123,8 @@ fn load_table(store: &Store, name: &str) -> TableRow {
     store.read(|tx| tx.load_table("sales", name)).unwrap()
 }
 
-/// The work of the child: one thread for each table commits and says so, for ever, and one groups a table anew.
+/// The work of the child: one thread for each table commits and says so, for ever, one groups a table anew, and one repairs
+/// another and says so.
 fn commit_until_killed(store: &Store) -> ! {
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -123,6 +133,7 @@ fn commit_until_killed(store: &Store) -> ! {
                 store.regroup(table_id).unwrap();
             }
         });
+        scope.spawn(|| repair_for_ever(store));
         for (index, name) in TABLES.iter().enumerate() {
             scope.spawn(move || {
                 let table = load_table(store, name);
@@ -130,13 +141,45 @@ fn commit_until_killed(store: &Store) -> ! {
                     let commit = commit_of(&table, snapshot);
                     let committed = store.write(move |tx| tx.commit(&commit)).unwrap();
                     assert_eq!(committed.snapshot_id, SnapshotId(snapshot));
-                    // In one piece. Where nobody listens any more, this panics and ends the process.
-                    std::io::stderr().write_all(format!("ack {index} {snapshot}\n").as_bytes()).unwrap();
+                    say(&format!("ack {index} {snapshot}\n"));
                 }
             });
         }
     });
     panic!("every snapshot id is taken");
+}
+
+fn repair_for_ever(store: &Store) -> ! {
+    let table_id = load_table(store, TABLES[REPAIRED]).table_id;
+    let mut from = store.read(|tx| tx.load_audit_cursor(table_id, CursorKind::Loose)).unwrap();
+    loop {
+        let table = load_table(store, TABLES[REPAIRED]);
+        let page = |tx: &ReadTransaction<'_>| {
+            tx.list_inspected_files(table.table_id, table.current_snapshot, from, FILES_PER_REPAIR)
+        };
+        let files = store.read(page).unwrap();
+        let repairs =
+            files.iter().map(|file| (file.row.file_id, [(COLUMN.field_id, repair_of(file))].into())).collect();
+        store.repair(table.table_id, &repairs).unwrap();
+        if let Some(last) = files.last() {
+            let to = FileId(last.row.file_id.0 + 1);
+            let advance =
+                move |tx: &WriteTransaction<'_>| tx.advance_audit_cursor(table_id, CursorKind::Loose, from, to);
+            from = store.write(advance).unwrap();
+            say(&format!("repaired {from}\n"));
+        }
+    }
+}
+
+fn repair_of(file: &InspectedFile) -> ColumnRepair {
+    let before = file.statistics.columns.get(&COLUMN.field_id).cloned();
+    let after = statistics_from(&file.row.path, Provenance::Scanned).columns.remove(&COLUMN.field_id).unwrap();
+    ColumnRepair { before, after }
+}
+
+/// In one piece. Where nobody listens any more, this panics and ends the process.
+fn say(line: &str) {
+    std::io::stderr().write_all(line.as_bytes()).unwrap();
 }
 
 fn path_of(snapshot: i64, number: usize) -> String {
@@ -180,9 +223,13 @@ fn file(path: String, row_count: Option<u64>) -> NewDataFile {
     }
 }
 
-/// Of a file whose every value is its path.
 fn statistics_of(path: &str) -> FileStatistics {
-    let bound = Bound { value: Value::Bytes(path.into()), precision: Precision::Exact, provenance: Provenance::Footer };
+    statistics_from(path, Provenance::Footer)
+}
+
+/// Of a file whose every value is its path.
+fn statistics_from(path: &str, provenance: Provenance) -> FileStatistics {
+    let bound = Bound { value: Value::Bytes(path.into()), precision: Precision::Exact, provenance };
     let column = ColumnStatistics { min: Some(bound.clone()), max: Some(bound), null_count: None, nan_count: None };
     FileStatistics { columns: [(COLUMN.field_id, FileColumn::Present(column))].into() }
 }
@@ -211,8 +258,8 @@ impl Drop for Killed {
     }
 }
 
-/// Lets a process commit for a while and kills it; says which snapshot of each table it was last told of.
-fn run_and_kill(path: &Path, target_files: u32) -> BTreeMap<usize, i64> {
+/// Lets a process commit for a while and kills it; gives back what it said.
+fn run_and_kill(path: &Path, target_files: u32) -> String {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "what_was_acknowledged_outlives_a_kill", "--nocapture"])
         .env(STORE_OF_CHILD, path)
@@ -235,20 +282,44 @@ fn run_and_kill(path: &Path, target_files: u32) -> BTreeMap<usize, i64> {
     drop(child);
     stderr.read_to_string(&mut said).unwrap();
     assert_eq!(ended, None, "ended by itself: {said}");
-    acks(&said).collect()
+    said
 }
 
-/// The tables and snapshots of whole lines: one without an end was never said.
+/// Whole lines: one without an end was never said.
+fn lines(said: &str) -> impl Iterator<Item = &str> {
+    said.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'))
+}
+
+/// The tables and snapshots that were said to be committed.
 fn acks(said: &str) -> impl Iterator<Item = (usize, i64)> {
-    said.split_inclusive('\n').filter_map(|line| {
-        let (index, snapshot) = line.strip_prefix("ack ")?.strip_suffix('\n')?.split_once(' ')?;
+    lines(said).filter_map(|line| {
+        let (index, snapshot) = line.strip_prefix("ack ")?.split_once(' ')?;
         Some((index.parse().ok()?, snapshot.parse().ok()?))
     })
+}
+
+/// The files before which all were said to be repaired.
+fn repaired(said: &str) -> impl Iterator<Item = FileId> {
+    lines(said).filter_map(|line| Some(FileId(line.strip_prefix("repaired ")?.parse().ok()?)))
 }
 
 fn check_store(path: &Path) {
     let report = prunus_manifest::check(path, &mut |_| ()).unwrap();
     assert!(report.findings.is_empty(), "{:?}", report.findings);
+}
+
+/// Files are as they were registered, or repaired; those that were said or noted to be repaired are.
+fn check_repairs(store: &Store, repaired_before: FileId) {
+    let table = load_table(store, TABLES[REPAIRED]);
+    let all =
+        |tx: &ReadTransaction<'_>| tx.list_inspected_files(table.table_id, table.current_snapshot, FileId(0), u32::MAX);
+    let noted_before = store.read(|tx| tx.load_audit_cursor(table.table_id, CursorKind::Loose)).unwrap();
+    assert!(noted_before >= repaired_before);
+    for InspectedFile { row, statistics } in store.read(all).unwrap() {
+        if row.file_id < noted_before || statistics != statistics_of(&row.path) {
+            assert_eq!(statistics, statistics_from(&row.path, Provenance::Scanned));
+        }
+    }
 }
 
 /// How often a process is killed: as often as the variable of this name says.
@@ -306,8 +377,9 @@ fn check_entries(tx: &ReadTransaction<'_>, table: &TableRow, live: &[DataFileRow
     assert_eq!(tail.len() as u64, table.tail_files);
     found.extend(tail.iter().filter(|entry| entry.removed_snapshot.is_none()).map(|entry| entry.file_id.0));
     assert_eq!(found, live.iter().map(|file| file.file_id.0).collect());
-    // The newest ones suffice: the others do not change any more.
-    for newest in live.iter().rev().take(4 * ADDED) {
+    // The newest ones suffice: the others do not change any more, unless they are repaired.
+    let is_repaired = table.name == TABLES[REPAIRED];
+    for newest in live.iter().rev().take(4 * ADDED).filter(|_| !is_repaired) {
         assert_eq!(tx.load_file_statistics(newest.file_id)?, statistics_of(&newest.path));
     }
     Ok(())

@@ -2,8 +2,8 @@
 
 use prunus_manifest::{
     AuditChange, AuditCounts, AuditEnd, AuditFinding, AuditId, AuditMode, AuditRow, AuditState, AuditStep, CursorKind,
-    Error, FileId, FindingKind, MAX_AUDITS_PER_TABLE, MAX_FINDING_TEXT_BYTES, MAX_FINDINGS_PER_AUDIT, NewAudit, Sample,
-    SnapshotId, TableId,
+    Error, FileId, FindingKind, MAX_AUDITS_PER_TABLE, MAX_FINDING_TEXT_BYTES, MAX_FINDINGS_PER_AUDIT, NewAudit,
+    ReadTransaction, Sample, SnapshotId, TableId,
 };
 use prunus_statistics::FieldId;
 
@@ -34,6 +34,11 @@ fn create(fixture: &Fixture) -> AuditRow {
 
 fn load(fixture: &Fixture, audit_id: AuditId) -> Result<AuditRow, Error> {
     fixture.store().read(|tx| tx.load_audit(fixture.table_id(), audit_id))
+}
+
+fn running(fixture: &Fixture) -> Vec<AuditRow> {
+    let list = |tx: &ReadTransaction<'_>| tx.list_running_audits();
+    fixture.store().read(list).unwrap()
 }
 
 fn finding(number: i64) -> AuditFinding {
@@ -103,7 +108,7 @@ fn an_audit_goes_on_after_a_restart_where_it_stood() {
     let audit = made(advance(&fixture, step(&audit, 2, 3, vec![finding(2), finding(2)])));
     assert_eq!((audit.next_file_id, audit.findings, audit.counts.files_checked), (FileId(3), 3, 12));
     fixture.reopen();
-    assert_eq!(fixture.store().read(|tx| tx.list_running_audits()).unwrap(), [audit]);
+    assert_eq!(running(&fixture), [audit]);
 }
 
 #[test]
@@ -174,7 +179,7 @@ fn what_is_over_stays_as_it_is() {
         assert_eq!(advance(&fixture, step(&audit, 0, 1, Vec::new())), refused);
         assert_eq!(end(&fixture, audit.audit_id, AuditEnd::Done), refused);
     }
-    assert_eq!(fixture.store().read(|tx| tx.list_running_audits()).unwrap(), []);
+    assert_eq!(running(&fixture), []);
 }
 
 #[test]

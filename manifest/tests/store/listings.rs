@@ -2,7 +2,7 @@
 
 use prunus_manifest::{Error, FileId, NewCommit, NewDataFile, Operation, SnapshotId};
 
-use crate::fixture::{Fixture, file};
+use crate::fixture::{Fixture, file, statistics_of};
 
 fn snapshot_at(fixture: &Fixture, time_ms: i64) -> Option<i64> {
     let snapshot = fixture.store().read(|tx| tx.get_snapshot_at(fixture.table_id(), time_ms)).unwrap();
@@ -98,4 +98,34 @@ fn a_path_names_its_file_of_that_snapshot() {
         file.map(|file| file.added_snapshot.0)
     };
     assert_eq!([added(0), added(1), added(2), added(3)], [None, Some(1), None, Some(3)]);
+}
+
+#[test]
+fn files_are_listed_with_their_statistics_wherever_these_stand() {
+    let fixture = Fixture::with_target(2);
+    // The order of manifests is another one than that of ids.
+    fixture.append(&["d", "a", "c", "b", "e"]);
+    fixture.store().wait_for_maintenance().unwrap();
+    let rows = fixture.live_files(SnapshotId(1));
+    let page = |from, limit| {
+        let table_id = fixture.table_id();
+        fixture.store().read(|tx| tx.list_inspected_files(table_id, SnapshotId(1), FileId(from), limit)).unwrap()
+    };
+    for (from, limit, expected) in [(0, 2, 0..2), (1, 2, 0..2), (3, 2, 2..4), (5, 2, 4..5), (6, 2, 5..5), (0, 0, 0..0)]
+    {
+        let listed = page(from, limit);
+        assert!(listed.iter().all(|file| file.statistics == statistics_of(&file.row.path)));
+        let listed: Vec<_> = listed.into_iter().map(|file| file.row).collect();
+        assert_eq!(listed, rows[expected], "from {from}");
+    }
+}
+
+#[test]
+fn files_of_an_expired_snapshot_are_listed_as_far_as_they_are_needed() {
+    let fixture = Fixture::with_target(2);
+    fixture.append(&["a", "b", "c"]);
+    fixture.delete(&["a", "c"]);
+    fixture.expire(&fixture.expiry(1));
+    let paths: Vec<_> = fixture.inspect(SnapshotId(1)).into_iter().map(|file| file.row.path).collect();
+    assert_eq!(paths, ["b"]);
 }

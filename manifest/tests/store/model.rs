@@ -1,15 +1,19 @@
-//! The store against a plain model: the live paths of every snapshot, under random commits, rollbacks, tags, expiries,
-//! reopenings, and changes of the layout.
+//! The store against a plain model: the live paths of every snapshot, and what is known of their files, under random commits,
+//! rollbacks, tags, expiries, repairs, reopenings, and changes of the layout.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 use prunus_manifest::{
-    ChangeKind, Committed, Error, Expiry, NewCommit, Operation, ReadTransaction, SnapshotId, Totals,
+    ChangeKind, Committed, Error, Expiry, FileId, InspectedFile, NewCommit, Operation, ReadTransaction, RepairOutcome,
+    SnapshotId, Totals,
 };
+use prunus_statistics::{FileColumn, FileStatistics, Value};
 
-use crate::fixture::{Expired, Fixture, file};
+use crate::fixture::{Expired, Fixture, NUMBER, file, repaired_statistics};
 
 const PATHS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
 
@@ -32,6 +36,12 @@ enum Step {
         /// So many snapshots before the newest, if age counts.
         older_than: Option<i64>,
     },
+    /// The files of a snapshot, by its place among all that were made, that have these paths.
+    Repair {
+        place: usize,
+        paths: BTreeSet<usize>,
+        times: u8,
+    },
     Reopen {
         target: u32,
     },
@@ -49,6 +59,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         (some(), some(), any::<bool>()).prop_map(|(add, remove, is_replace)| Step::Commit { add, remove, is_replace });
     let expire = (1_u32..5, proptest::option::of(0_i64..6))
         .prop_map(|(keep_last, older_than)| Step::Expire { keep_last, older_than });
+    let repair = (0..PLACES, btree_set(0..PATHS.len(), 0..PATHS.len()), 1_u8..5)
+        .prop_map(|(place, paths, times)| Step::Repair { place, paths, times });
     let step = prop_oneof![
         3 => commit,
         8 => btree_set(0..PATHS.len(), 0..4).prop_map(Step::Toggle),
@@ -56,6 +68,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => (0..TAGS.len(), 0..PLACES).prop_map(|(name, snapshot)| Step::Tag(name, snapshot)),
         1 => (0..TAGS.len()).prop_map(Step::Untag),
         3 => expire,
+        4 => repair,
         1 => (1_u32..6).prop_map(|target| Step::Reopen { target }),
         1 => Just(Step::Regroup),
     ];
@@ -68,6 +81,8 @@ struct ModelFile {
     path: &'static str,
     added: usize,
     removed: Option<usize>,
+    /// Which statistics it has.
+    repaired: u8,
 }
 
 impl ModelFile {
@@ -118,25 +133,37 @@ impl Model {
         if is_replace && add.len() != remove.len() {
             return Expected::RowSumsDiffer;
         }
-        self.change(add, remove);
+        self.change(add.iter().map(|path| (*path, 0)), remove);
         Expected::Taken
     }
 
-    fn change(&mut self, add: &[&'static str], remove: &[&'static str]) {
+    /// Adds files with the statistics that they have after so many repairs, and removes others.
+    fn change(&mut self, add: impl Iterator<Item = (&'static str, u8)>, remove: &[&'static str]) {
         let next = self.newest + 1;
         for file in self.files.iter_mut().filter(|file| file.removed.is_none() && remove.contains(&file.path)) {
             file.removed = Some(next);
         }
-        self.files.extend(add.iter().map(|path| ModelFile { path, added: next, removed: None }));
+        self.files.extend(add.map(|(path, repaired)| ModelFile { path, added: next, removed: None, repaired }));
         self.newest = next;
         self.retained.insert(next);
     }
 
     fn roll_back(&mut self, snapshot: usize) {
         let (now, then) = (self.live(self.newest), self.live(snapshot));
-        let add: Vec<_> = then.difference(&now).copied().collect();
+        let repaired = self.repaired(snapshot);
+        let add: Vec<_> = then.difference(&now).map(|path| (*path, repaired[path])).collect();
         let remove: Vec<_> = now.difference(&then).copied().collect();
-        self.change(&add, &remove);
+        self.change(add.into_iter(), &remove);
+    }
+
+    /// Which statistics the live files of a snapshot have.
+    fn repaired(&self, snapshot: usize) -> BTreeMap<&'static str, u8> {
+        self.files.iter().filter(|file| file.is_live(snapshot)).map(|file| (file.path, file.repaired)).collect()
+    }
+
+    fn repair(&mut self, snapshot: usize, paths: &BTreeSet<&str>, times: u8) {
+        let is_meant = |file: &&mut ModelFile| file.is_live(snapshot) && paths.contains(file.path);
+        self.files.iter_mut().filter(is_meant).for_each(|file| file.repaired = times);
     }
 
     fn expire(&mut self, keep_last: usize, older_than: Option<usize>) -> Expired {
@@ -200,6 +227,10 @@ fn apply(fixture: &mut Fixture, model: &mut Model, step: &Step) {
             let older_than = older_than.map(|snapshot| usize::try_from(snapshot.max(0)).unwrap());
             assert_eq!(expired, model.expire(usize::try_from(*keep_last).unwrap(), older_than));
         }
+        Step::Repair { place, paths, times } => {
+            let paths: BTreeSet<&str> = paths.iter().map(|index| PATHS[*index]).collect();
+            repair(fixture, model, &paths, (model.place(*place), *times));
+        }
         Step::Reopen { target } => fixture.reopen_with_target(*target),
         Step::Regroup => drop(fixture.store().regroup(fixture.table_id()).unwrap()),
     }
@@ -220,14 +251,34 @@ fn commit(fixture: &Fixture, model: &mut Model, (add, remove): (&[usize], &[usiz
     }
 }
 
+fn repair(fixture: &Fixture, model: &mut Model, paths: &BTreeSet<&str>, (snapshot, times): (usize, u8)) {
+    // What is left of the files of any other one is for nobody to say.
+    if !model.is_retained(snapshot) {
+        return;
+    }
+    let files = fixture.inspect(SnapshotId(i64::try_from(snapshot).unwrap()));
+    let meant: Vec<InspectedFile> = files.into_iter().filter(|file| paths.contains(file.row.path.as_str())).collect();
+    for (file, outcome) in meant.iter().zip(fixture.repair(&meant, times).into_values()) {
+        let was_so = file.statistics == repaired_statistics(&file.row.path, times);
+        let expected = if was_so { RepairOutcome::Unchanged } else { RepairOutcome::Repaired };
+        assert_eq!(outcome, expected);
+    }
+    model.repair(snapshot, paths, times);
+}
+
 fn check_committed(committed: &Committed, model: &Model) {
     assert_eq!(usize::try_from(committed.snapshot_id.0).unwrap(), model.newest);
     assert_eq!(committed.totals, totals_of(model.live(model.newest).len() as u64));
 }
 
-/// The live files of a snapshot as a plan finds them: through manifests, their entries and removals, and the tail.
-fn planned(tx: &ReadTransaction<'_>, fixture: &Fixture, snapshot: SnapshotId) -> Result<BTreeSet<i64>, Error> {
-    let mut live = BTreeSet::new();
+/// The live files of a snapshot as a plan finds them, with the lower bound of their numbers: through manifests, their entries,
+/// blocks and removals, and the tail.
+fn planned(
+    tx: &ReadTransaction<'_>,
+    fixture: &Fixture,
+    snapshot: SnapshotId,
+) -> Result<BTreeMap<i64, Option<i128>>, Error> {
+    let mut live = BTreeMap::new();
     for manifest in tx.list_manifests(fixture.table_id())? {
         let removals = tx.list_removals(manifest.manifest_id)?;
         let removed: BTreeMap<i64, SnapshotId> =
@@ -235,18 +286,28 @@ fn planned(tx: &ReadTransaction<'_>, fixture: &Fixture, snapshot: SnapshotId) ->
         // Every file of the fixture holds the same.
         assert_eq!(manifest.removed, totals_of(removed.len() as u64));
         let entries = tx.load_entry_block(&manifest)?;
+        let zones = tx.load_column_block(&manifest, NUMBER)?;
+        let lower = zones.min().as_primitive::<Int64Type>().iter().map(|lower| lower.map(i128::from));
         let added = entries.file_ids().values().iter().zip(entries.added_snapshots().values());
-        live.extend(added.filter_map(|(id, added)| {
+        live.extend(added.zip(lower).filter_map(|((id, added), lower)| {
             let is_live = *added <= snapshot.0 && removed.get(id).is_none_or(|removed| *removed > snapshot);
-            is_live.then_some(*id)
+            is_live.then_some((*id, lower))
         }));
     }
     for entry in tx.list_tail(fixture.table_id())? {
         if entry.added_snapshot <= snapshot && entry.removed_snapshot.is_none_or(|removed| removed > snapshot) {
-            live.insert(entry.file_id.0);
+            live.insert(entry.file_id.0, lower_bound(&entry.statistics));
         }
     }
     Ok(live)
+}
+
+fn lower_bound(statistics: &FileStatistics) -> Option<i128> {
+    let Some(FileColumn::Present(number)) = statistics.columns.get(&NUMBER.field_id) else { return None };
+    match number.min.as_ref()?.value {
+        Value::Integer(lower) => Some(lower),
+        _ => None,
+    }
 }
 
 fn totals_of(files: u64) -> Totals {
@@ -266,8 +327,8 @@ fn compare(fixture: &Fixture, model: &Model) {
         let files = fixture.live_files(id);
         let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
         assert_eq!((files.len(), &paths), (expected.len(), &expected));
-        let ids: BTreeSet<i64> = files.iter().map(|file| file.file_id.0).collect();
-        assert_eq!(fixture.store().read(|tx| planned(tx, fixture, id)).unwrap(), ids);
+        let known = compare_statistics(fixture, model, snapshot);
+        assert_eq!(fixture.store().read(|tx| planned(tx, fixture, id)).unwrap(), known);
         compare_changes(fixture, model, id);
     }
     // In one read: a tail may be sealed at any time.
@@ -278,6 +339,30 @@ fn compare(fixture: &Fixture, model: &Model) {
     let (counted, listed) = counted_and_listed.unwrap();
     assert_eq!(counted, listed);
     assert_eq!(fixture.forget(u32::MAX).files, 0);
+}
+
+/// What is known of the files of a snapshot, read in pages; says the lower bounds of their numbers.
+fn compare_statistics(fixture: &Fixture, model: &Model, snapshot: usize) -> BTreeMap<i64, Option<i128>> {
+    const PAGE: u32 = 3;
+    let (table_id, id) = (fixture.table_id(), SnapshotId(i64::try_from(snapshot).unwrap()));
+    let (mut known, mut repaired) = (BTreeMap::new(), BTreeMap::new());
+    let mut from = FileId(0);
+    loop {
+        let page = fixture.store().read(|tx| tx.list_inspected_files(table_id, id, from, PAGE)).unwrap();
+        for InspectedFile { row, statistics } in &page {
+            assert!(row.file_id >= from);
+            from = FileId(row.file_id.0 + 1);
+            let path = *PATHS.iter().find(|path| **path == row.path).unwrap();
+            let times = (0..5).find(|times| *statistics == repaired_statistics(path, *times));
+            repaired.insert(path, times.unwrap());
+            known.insert(row.file_id.0, lower_bound(statistics));
+        }
+        if page.len() < usize::try_from(PAGE).unwrap() {
+            break;
+        }
+    }
+    assert_eq!(repaired, model.repaired(snapshot));
+    known
 }
 
 /// At the time of a snapshot that and no other is found, if it and the one after it are there.
