@@ -11,18 +11,14 @@ mod examine;
 mod step;
 mod upgrade;
 
-use std::collections::BTreeMap;
-
 use prunus_manifest::{
-    AuditChange, AuditEnd, AuditFinding, AuditId, AuditMode, AuditRow, NewAudit, ReadTransaction, Sample, TableRow,
-    WriteTransaction,
+    AuditChange, AuditEnd, AuditFinding, AuditId, AuditMode, AuditRow, NewAudit, Sample, WriteTransaction,
 };
 
 use crate::catalog::Catalog;
 use crate::name::TableIdent;
 use crate::once::{Done, Once};
 use crate::page::PageSize;
-use crate::plan::SnapshotRef;
 use crate::schema::LeafColumn;
 use crate::{Error, Fault, Result, column_ref, tables};
 
@@ -63,8 +59,8 @@ impl Catalog {
     /// Begins an audit of the newest snapshot of a table. It is worked on behind the answer.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a sample that is none, [`Error::NotFound`], [`Error::TooManyAudits`], [`Error::KeyReused`],
-    /// [`Error::Store`].
+    /// [`Error::Invalid`] for a sample that is none, or if too many audits of the table are running; [`Error::NotFound`],
+    /// [`Error::KeyReused`], [`Error::Store`].
     pub async fn start_audit(
         &self,
         ident: TableIdent,

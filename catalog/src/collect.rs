@@ -52,6 +52,6 @@ pub use footer_error::{FooterError, SchemaTreeFault};
 pub use footer_location::{FOOTER_SUFFIX_BYTES, MAX_FOOTER_BYTES, footer_range, metadata_within};
 pub(crate) use name_folding::same_when_folded;
 pub use raw_footer::{MAX_COLUMN_CHUNKS, MAX_ROW_GROUPS, MAX_SCHEMA_ELEMENTS};
-pub use scan::{ChunkFault, LeafScan, MAX_CHUNK_BYTES, MAX_PAGE_BYTES, ScanError, ScanFor, scan};
+pub use scan::{ChunkFault, LeafScan, MAX_CHUNK_BYTES, MAX_PAGE_BYTES, ScanError, ScanFor, ScannedLeaves, scan};
 pub use schema_inference::{SchemaInferenceError, infer_schema};
 pub use thrift::{MAX_THRIFT_DEPTH, ThriftError};

@@ -22,6 +22,7 @@ use crate::plan::Filter;
 use crate::{Fault, Result};
 
 pub(crate) use heads::Heads;
+pub(crate) use ready::target_of;
 
 pub use checked::{MAX_COMMIT_ATTEMPTS, MAX_LISTED_CONFLICTS};
 pub use transaction::{MAX_TABLES_PER_TRANSACTION, TableCommit, TableCommitted};

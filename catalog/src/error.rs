@@ -1,6 +1,6 @@
 //! What the catalog can answer instead of a result.
 
-use prunus_manifest::{Conflict, MAX_FILES_PER_ROLLBACK, MAX_TAGS_PER_TABLE, SnapshotId};
+use prunus_manifest::{Conflict, MAX_AUDITS_PER_TABLE, MAX_FILES_PER_ROLLBACK, MAX_TAGS_PER_TABLE, SnapshotId};
 use prunus_pruner::{FilterError, ZoneMapsError};
 
 use crate::clock::time_text;
@@ -205,6 +205,10 @@ impl From<prunus_manifest::Error> for Error {
             Store::SchemaNotFound { .. } => Self::ForeignPageToken,
             Store::SchemaMoved { .. } => Self::SchemaMoved,
             Store::HeadMoved { .. } | Store::StatisticsMoved(_) => Self::HeadMoved,
+            Store::AuditNotFound { audit_id, .. } => Self::NotFound { what: "audit", name: audit_id.to_string() },
+            Store::TooManyAudits(_) => Self::invalid(Fault::new(format!(
+                "{MAX_AUDITS_PER_TABLE} audits of the table are running, and no more can be"
+            ))),
             Store::KeyReused => Self::KeyReused,
             Store::Conflict { current_snapshot, conflicts } => Self::Conflict { current_snapshot, conflicts },
             Store::RowSumsDiffer { added, removed } => Self::invalid(

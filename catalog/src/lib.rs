@@ -40,8 +40,10 @@ mod named;
 mod expire;
 mod orphans;
 mod regroup;
+mod audit;
 mod operations;
 
+pub use audit::{AuditBudget, AuditPage, AuditRequest, DEFAULT_AUDIT_BYTES_PER_SECOND, FoundByAudit};
 pub use catalog::{Catalog, CatalogOptions};
 pub use changes::{Changes, ChangesRequest};
 pub use clock::{Clock, SystemClock};
@@ -67,7 +69,7 @@ pub use plan::{
 };
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
-    CheckProgress, CheckReport, Conflict, ConflictReason, DataFileRow, Existing, Fault as CheckFault, FileId, Finding,
+    AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, DataFileRow, Existing, Fault as CheckFault, FileId, Finding,
     ManifestId, Mend, Operation, Place, PowerLoss, RequestKey, SchemaId, SnapshotId, StoredReply, TableId, TableLayout,
     TagChange, Totals,
 };

@@ -168,7 +168,7 @@ impl Registration<'_> {
 
     /// The table's columns in the file. Bounds are not cut yet: what they refute would be less.
     fn matched(&self, footer: &Footer<'_>, scanned: &ScannedLeaves) -> Result<CollectedColumns, Refusal> {
-        collect::match_columns(footer, scanned, &self.target.wanted, usize::MAX).map_err(|faults| {
+        collect::match_scanned_columns(footer, scanned, &self.target.wanted, usize::MAX).map_err(|faults| {
             let path = self.path();
             let placed = |fault: ColumnFault| Fault::of_path(path, fault.to_string()).in_column(fault.column());
             Refusal::Faults(self.faults.iter().cloned().chain(faults.into_iter().map(placed)).collect())
@@ -211,11 +211,11 @@ impl Registration<'_> {
     ) -> Result<ScannedLeaves, Refusal> {
         let mut scanned = ScannedLeaves::new();
         for (index, Wish { column, scan_for }) in wishes {
-            match collect::scan(storage, object, footer, index, scan_for).await {
-                Ok(found) => _ = scanned.insert(index, found),
+            match collect::scan(storage, object, footer, &[index], scan_for).await {
+                Ok(found) => scanned.extend(found),
                 Err(ScanError::Storage(error)) if error.is_retryable() => return Err(self.unreadable(error)),
                 Err(error) => {
-                    let fault = Fault::of_path(self.path(), format!("the column cannot be read: {error}")).in_column(column);
+                    let fault = Fault::of_path(self.path(), error.with_cause()).in_column(column);
                     match self.target.properties.verification {
                         Verification::Scan => self.faults.push(fault),
                         Verification::Footer | Verification::Declared => self.warnings.push(fault),

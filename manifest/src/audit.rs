@@ -13,7 +13,7 @@ use crate::ids::Unsigned;
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use crate::{AuditId, Error, FileId, Result, SnapshotId, TableId};
 
-pub use cursor::CursorKind;
+pub use cursor::{CursorKind, DueForAudit};
 pub use finding::{AuditFinding, AuditFindingRow, FindingKind, MAX_FINDING_TEXT_BYTES, MAX_FINDINGS_PER_AUDIT};
 pub use sample::Sample;
 pub use state::{AuditCounts, AuditEnd, AuditMode, AuditState};
@@ -94,6 +94,14 @@ const SELECT_AUDIT: &str = "
     FROM audit
     WHERE audit_id = ?1 AND table_id = ?2";
 
+const LIST_AUDITS: &str = "
+    SELECT audit_id, table_id, snapshot_id, mode, sample_fraction, sample_seed, repair, state, message, next_file_id,
+        files_total, files_checked, files_missing, files_changed, files_unreadable, statistics_refuted,
+        statistics_repaired, findings, findings_left_out, created_at_ms, finished_at_ms
+    FROM audit INDEXED BY audit_by_table
+    WHERE table_id = ?1
+    ORDER BY audit_id DESC";
+
 const LIST_RUNNING: &str = "
     SELECT audit_id, table_id, snapshot_id, mode, sample_fraction, sample_seed, repair, state, message, next_file_id,
         files_total, files_checked, files_missing, files_changed, files_unreadable, statistics_refuted,
@@ -145,6 +153,14 @@ impl ReadTransaction<'_> {
     pub fn load_audit(&self, table_id: TableId, audit_id: AuditId) -> Result<AuditRow> {
         self.query_first(SELECT_AUDIT, params![audit_id, table_id], audit_row)?
             .ok_or(Error::AuditNotFound { table_id, audit_id })
+    }
+
+    /// The audits of a table that are kept, at most [`MAX_AUDITS_PER_TABLE`], newest first.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`], [`Error::DamagedRow`].
+    pub fn list_audits(&self, table_id: TableId) -> Result<Vec<AuditRow>> {
+        self.query_all(LIST_AUDITS, [table_id], audit_row)
     }
 
     /// The audits of all tables that run, in the order in which they were begun: those to go on with after a restart.

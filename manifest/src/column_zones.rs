@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BinaryBuilder, BooleanArray, Decimal128Array, Float64Array, Int32Array, Int64Array, UInt64Array,
+    ArrayRef, AsArray, BinaryBuilder, BooleanArray, Decimal128Array, Float64Array, Int32Array, Int64Array, UInt64Array,
 };
-use arrow::compute::cast;
+use arrow::compute::{cast, nullif};
 use arrow::datatypes::DataType;
 use prunus_statistics::{PhysicalType, PrimitiveType, Value, ZoneMap};
 
@@ -112,6 +112,23 @@ impl ColumnZones {
     /// Whether it is known that no row holds a value that is neither null nor NaN; no slot is null.
     pub fn valueless(&self) -> &BooleanArray {
         &self.valueless
+    }
+
+    /// The same, but nothing is known of the containers whose slots are set.
+    pub(crate) fn without(&self, hidden: &BooleanArray) -> Result<Self, FormatError> {
+        let counts = |counts: &UInt64Array| Ok::<_, FormatError>(nullif(counts, hidden)?.as_primitive().clone());
+        let is_float = self.physical_type == PhysicalType::Float64;
+        let is_valueless = |(valueless, hidden): (Option<bool>, Option<bool>)| {
+            Some(valueless == Some(true) && hidden != Some(true))
+        };
+        Ok(Self {
+            physical_type: self.physical_type,
+            min: nullif(&self.min, hidden)?,
+            max: nullif(&self.max, hidden)?,
+            null_count: counts(&self.null_count)?,
+            nan_count: if is_float { counts(&self.nan_count)? } else { self.nan_count.clone() },
+            valueless: self.valueless.iter().zip(hidden).map(is_valueless).collect(),
+        })
     }
 
     /// The same for readers to whom the column is of another type than it was when this was written.

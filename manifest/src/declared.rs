@@ -4,6 +4,8 @@ use arrow::array::BooleanArray;
 use prunus_statistics::{Bound, ColumnStatistics, Count, FileColumn, Precision, PrimitiveType, Provenance, normalise};
 
 use crate::Result;
+use crate::column_zones::ColumnZones;
+use crate::error::BlockName;
 use crate::manifest::ManifestRow;
 use crate::schema::SchemaColumn;
 use crate::tail::TailEntry;
@@ -40,6 +42,17 @@ impl TailEntry {
 }
 
 impl ReadTransaction<'_> {
+    /// The zone maps of a column over the entries of a manifest, as [`ReadTransaction::load_column_block`] gives them, but where
+    /// something is the writer's word alone nothing is known. Costs as [`ReadTransaction::load_declared`].
+    ///
+    /// # Errors
+    /// As both of these.
+    pub fn load_undeclared_block(&self, manifest: &ManifestRow, column: SchemaColumn) -> Result<ColumnZones> {
+        let declared = self.load_declared(manifest, column)?;
+        let zones = self.load_column_block(manifest, column)?;
+        zones.without(&declared).map_err(manifest.damaged(BlockName::Column(column.field_id)))
+    }
+
     /// Which entries of a manifest, in their order, hold a usable statistic of a column that is their writer's word; no slot is
     /// null. Reads the blocks that plans do without: ask where the zone says that there are some, or does not say.
     ///

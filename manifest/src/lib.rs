@@ -69,7 +69,7 @@ mod sample;
 
 pub use audit::{
     AuditChange, AuditCounts, AuditEnd, AuditFinding, AuditFindingRow, AuditMode, AuditRow, AuditState, AuditStep,
-    CursorKind, FindingKind, MAX_AUDITS_PER_TABLE, MAX_FINDING_TEXT_BYTES, MAX_FINDINGS_PER_AUDIT, NewAudit, Sample,
+    CursorKind, DueForAudit, FindingKind, MAX_AUDITS_PER_TABLE, MAX_FINDING_TEXT_BYTES, MAX_FINDINGS_PER_AUDIT, NewAudit, Sample,
 };
 pub use backup::backup;
 pub use changes::{Change, ChangeKind};

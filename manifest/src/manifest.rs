@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::UInt64Array;
+use arrow::array::{BooleanArray, UInt64Array};
 use prunus_statistics::{FieldId, PrimitiveType, ZoneMap};
 use rusqlite::{Row, params};
 
@@ -74,6 +74,22 @@ pub struct ManifestZones {
     /// How many entries of each hold a usable statistic of the column that is their writer's word; null where nobody has
     /// counted. Removed entries count, so it may be more than are live.
     pub declared_files: UInt64Array,
+}
+
+impl ManifestZones {
+    /// The zone maps, but nothing is known of manifests that hold something of the column that is its writer's word; `None` if
+    /// none does.
+    ///
+    /// # Errors
+    /// [`Error::Block`] if the arrays are too large for Arrow.
+    pub fn undeclared(&self) -> Result<Option<ColumnZones>> {
+        let declared = self.declared_files.iter().map(|files| Some(files.is_some_and(|files| files > 0)));
+        let declared: BooleanArray = declared.collect();
+        if declared.true_count() == 0 {
+            return Ok(None);
+        }
+        self.zones.without(&declared).map(Some).map_err(Error::encode)
+    }
 }
 
 /// The same of one manifest.

@@ -8,6 +8,7 @@
     reason = "a test stops at the first thing that is not as it should be, its helpers too"
 )]
 
+mod audits;
 mod bad_input;
 mod changes;
 mod clock;

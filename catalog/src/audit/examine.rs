@@ -131,7 +131,7 @@ impl Examination<'_> {
         let footer = Footer::parse(&bytes.metadata)?;
         self.check_rows(footer.row_count());
         let scanned = self.scan(storage, &bytes.object, &footer).await?;
-        match collect::match_columns(&footer, &scanned, &self.target.wanted, usize::MAX) {
+        match collect::match_scanned_columns(&footer, &scanned, &self.target.wanted, usize::MAX) {
             Ok(collected) => self.check_columns(collected.columns, footer.row_count()),
             Err(faults) => self.other_schema(&faults),
         }
@@ -177,15 +177,16 @@ impl Examination<'_> {
             return Ok(scanned);
         }
         // Where columns do not match, that is found afterwards.
-        let Ok(collected) = collect::match_columns(footer, &scanned, &self.target.wanted, usize::MAX) else {
+        let Ok(collected) = collect::match_columns(footer, &self.target.wanted, usize::MAX) else {
             return Ok(scanned);
         };
         for (field_id, index) in collected.leaf_indexes {
             let Some(scan_for) = self.wanted.get(&field_id) else { continue };
-            match collect::scan(storage, object, footer, index, *scan_for).await {
-                Ok(found) => _ = scanned.insert(index, found),
+            self.examined.bytes_read += footer.leaf_bytes(index);
+            match collect::scan(storage, object, footer, &[index], *scan_for).await {
+                Ok(found) => scanned.extend(found),
                 Err(collect::ScanError::Storage(error)) if error.is_retryable() => return Err(error),
-                Err(error) => self.find(FindingKind::Unreadable, Some(field_id), None, error.to_string()),
+                Err(error) => self.find(FindingKind::Unreadable, Some(field_id), None, error.with_cause()),
             }
         }
         Ok(scanned)

@@ -26,7 +26,6 @@ const MAX_FILES_AT_ONCE: usize = 16;
 
 /// Files that are looked at together.
 pub(super) struct Files {
-    pub(super) table_id: TableId,
     pub(super) target: Target,
     pub(super) files: Vec<InspectedFile>,
     /// Up to before which file all have been looked at then; `None` if there are no others.
@@ -85,7 +84,7 @@ impl Catalog {
             let is_cut = taken < files.len();
             files.truncate(taken);
             let next = files.last().map(|file| FileId(file.row.file_id.0.saturating_add(1)));
-            Ok(Files { table_id, target, files, next: next.filter(|_| is_cut || !is_last) })
+            Ok(Files { target, files, next: next.filter(|_| is_cut || !is_last) })
         })
         .await
     }

@@ -33,6 +33,8 @@ pub struct TableColumn {
 pub struct CollectedColumns {
     /// What is known of each column, in the column's type. A column that is missing here is unknown.
     pub columns: BTreeMap<FieldId, FileColumn>,
+    /// Which leaf of the file each column is that it holds, by its index in [`Footer::leaves`].
+    pub leaf_indexes: BTreeMap<FieldId, usize>,
     /// Every leaf of the file: its path and the field id that the file gives it.
     pub leaves: Vec<(Vec<String>, Option<i32>)>,
 }
@@ -92,7 +94,7 @@ pub fn match_scanned_columns(
         return Err(faults);
     }
     let leaves = footer.leaves().iter().map(|leaf| (leaf.path.clone(), leaf.field_id)).collect();
-    Ok(CollectedColumns { columns: collected, leaves })
+    Ok(CollectedColumns { columns: collected, leaf_indexes: leaf_of_column, leaves })
 }
 
 fn absent(column: &TableColumn, row_count: u64) -> FileColumn {

@@ -85,6 +85,15 @@ impl<'a> Footer<'a> {
         self.chunks.iter().skip(leaf).step_by(self.schema.leaves.len().max(1))
     }
 
+    /// How many bytes the chunks of a leaf have together, as the footer says; 0 where it does not.
+    pub(crate) fn leaf_bytes(&self, leaf: usize) -> u64 {
+        let bytes = |chunk: &RawChunk<'_>| {
+            let place = chunk.metadata.as_ref().map(|metadata| metadata.place)?;
+            u64::try_from(place.compressed_bytes?).ok()
+        };
+        self.chunks_of(leaf).filter_map(bytes).fold(0, u64::saturating_add)
+    }
+
     /// Whether no count of nulls or NaNs in the file is impossible. A writer that gets one wrong is believed in none.
     pub(super) fn counts_trusted(&self) -> bool {
         self.counts_trusted

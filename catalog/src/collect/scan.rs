@@ -78,6 +78,9 @@ impl LeafScan {
     }
 }
 
+/// What reading leaves has shown, by their indexes in [`Footer::leaves`].
+pub type ScannedLeaves = BTreeMap<usize, LeafScan>;
+
 /// Reads the data of leaves of a file, by their indexes in [`Footer::leaves`]. A leaf that is not there, or that there is
 /// nothing to read of, is missing in the result. One request is made for each row group of each leaf that has values.
 ///
@@ -89,7 +92,7 @@ pub async fn scan(
     footer: &Footer<'_>,
     leaves: &[usize],
     what: ScanFor,
-) -> Result<BTreeMap<usize, LeafScan>, ScanError> {
+) -> Result<ScannedLeaves, ScanError> {
     let mut scans = BTreeMap::new();
     for leaf in leaves {
         if let Some(scan) = scan_leaf(storage, object, footer, *leaf, what).await? {

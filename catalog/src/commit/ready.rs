@@ -197,14 +197,18 @@ fn head_and_filter(tx: &ReadTransaction<'_>, ident: &TableIdent, asked: AskedFil
 }
 
 fn head_of(row: &TableRow, schema: &TableSchema) -> Result<Head> {
+    Ok(Head { table_id: row.table_id, schema_id: row.schema_id, target: target_of(row, schema)? })
+}
+
+/// What registering and auditing files need to know of a table.
+pub(crate) fn target_of(row: &TableRow, schema: &TableSchema) -> Result<Target> {
     let location = row.location.as_deref().and_then(|text| Location::parse(text, None).ok());
     let properties = StatisticsProperties::parse(&row.properties).map_err(Error::Invalid)?;
     let is_nested = |field: &Field| matches!(field.field_type, Type::List { .. } | Type::Map { .. });
     let has_nested = schema.schema.fields().iter().any(is_nested);
     let wanted = schema.leaves.iter().map(Into::into).collect();
     let kept = properties.kept(&schema.leaves);
-    let target = Target { location, columns: schema.leaves.clone(), wanted, has_nested, properties, kept };
-    Ok(Head { table_id: row.table_id, schema_id: row.schema_id, target })
+    Ok(Target { location, columns: schema.leaves.clone(), wanted, has_nested, properties, kept })
 }
 
 /// A path that is added twice, in whichever spellings.

@@ -3,7 +3,7 @@
 use rusqlite::params;
 
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use crate::{FileId, Result, TableId};
+use crate::{FileId, Result, SnapshotId, TableId};
 
 /// What looks at all files of a table, in the order of their ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,6 +23,26 @@ impl CursorKind {
     }
 }
 
+/// A table with files that have not been looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DueForAudit {
+    /// The table.
+    pub table_id: TableId,
+    /// Its newest snapshot.
+    pub snapshot_id: SnapshotId,
+    /// The file to go on from.
+    pub from: FileId,
+    /// The newest file that there is.
+    pub last: FileId,
+}
+
+const LIST_DUE: &str = "
+    SELECT t.table_id, t.current_snapshot, coalesce(c.next_file_id, 0),
+        (SELECT max(f.file_id) FROM data_file f INDEXED BY data_file_by_table WHERE f.table_id = t.table_id) AS last_file_id
+    FROM lake_table t LEFT JOIN audit_cursor c ON c.table_id = t.table_id AND c.kind = ?1
+    WHERE last_file_id >= coalesce(c.next_file_id, 0)
+    ORDER BY t.table_id";
+
 const SELECT_CURSOR: &str = "
     SELECT next_file_id
     FROM audit_cursor
@@ -41,6 +61,21 @@ const DELETE_CURSOR: &str = "
 const FIRST: FileId = FileId(0);
 
 impl ReadTransaction<'_> {
+    /// The tables that have files which have not been looked at, by their ids.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`].
+    pub fn list_due_for_audit(&self, kind: CursorKind) -> Result<Vec<DueForAudit>> {
+        self.query_all(LIST_DUE, [kind.name()], |row| {
+            Ok(DueForAudit {
+                table_id: row.get(0)?,
+                snapshot_id: row.get(1)?,
+                from: row.get(2)?,
+                last: row.get(3)?,
+            })
+        })
+    }
+
     /// The file to go on from: all below it have been looked at. 0 where none has been, also of a table that is gone.
     ///
     /// # Errors

@@ -125,3 +125,18 @@ pub struct AuditCounts {
     /// Statistics that were replaced.
     pub statistics_repaired: u64,
 }
+
+impl AuditCounts {
+    /// What both have seen together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            files_checked: self.files_checked + other.files_checked,
+            files_missing: self.files_missing + other.files_missing,
+            files_changed: self.files_changed + other.files_changed,
+            files_unreadable: self.files_unreadable + other.files_unreadable,
+            statistics_refuted: self.statistics_refuted + other.statistics_refuted,
+            statistics_repaired: self.statistics_repaired + other.statistics_repaired,
+        }
+    }
+}

@@ -24,6 +24,16 @@ pub enum ScanError {
     },
 }
 
+impl ScanError {
+    /// The error and what caused it, in a sentence.
+    pub(crate) fn with_cause(&self) -> String {
+        match self {
+            Self::Storage(error) => error.to_string(),
+            Self::Chunk { fault, .. } => format!("{self}: {fault}"),
+        }
+    }
+}
+
 /// What is wrong with a column chunk. All but [`ChunkFault::ReaderFailed`] are evidence against the file or its writer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChunkFault {
