@@ -1,9 +1,14 @@
 //! What is known by the writer's word alone is counted for each manifest and told for each file.
 
-use prunus_manifest::{Error, ManifestRow, ManifestZones, NewDataFile, Operation};
-use prunus_statistics::{FileColumn, FileStatistics, Provenance};
+use std::path::Path;
 
-use crate::fixture::{Fixture, NAME, NUMBER, file, statistics_of};
+use prunus_manifest::{
+    ColumnRepair, EncodedStatistics, Error, FileId, InspectedFile, ManifestRow, ManifestZones, NewDataFile, Operation,
+    ReadTransaction, RepairOutcome, SchemaColumn, SnapshotId, Store, StoreOptions, TableId,
+};
+use prunus_statistics::{FieldId, FileColumn, FileStatistics, PrimitiveType, Provenance};
+
+use crate::fixture::{Fixture, NAME, NUMBER, file, scanned, statistics_of};
 
 /// The same file, of whose number its writer alone says something.
 fn declared(path: &str) -> NewDataFile {
@@ -12,7 +17,7 @@ fn declared(path: &str) -> NewDataFile {
     for bound in [&mut number.min, &mut number.max].into_iter().flatten() {
         bound.provenance = Provenance::Declared;
     }
-    NewDataFile { statistics: prunus_manifest::EncodedStatistics::new(&statistics).unwrap(), ..file(path) }
+    NewDataFile { statistics: EncodedStatistics::new(&statistics).unwrap(), ..file(path) }
 }
 
 /// Two manifests, `Ab` and `CD`, and a tail, `e`; capital letters are files of declared numbers.
@@ -24,7 +29,7 @@ fn fixture() -> Fixture {
     fixture
 }
 
-fn zones(fixture: &Fixture, column: prunus_manifest::SchemaColumn) -> (Vec<ManifestRow>, ManifestZones) {
+fn zones(fixture: &Fixture, column: SchemaColumn) -> (Vec<ManifestRow>, ManifestZones) {
     let read = fixture.store().read(|tx| {
         let manifests = tx.list_manifests(fixture.table_id())?;
         let zones = tx.load_zones(fixture.table_id(), &manifests, column)?;
@@ -33,7 +38,7 @@ fn zones(fixture: &Fixture, column: prunus_manifest::SchemaColumn) -> (Vec<Manif
     read.unwrap()
 }
 
-fn counts(fixture: &Fixture, column: prunus_manifest::SchemaColumn) -> Vec<Option<u64>> {
+fn counts(fixture: &Fixture, column: SchemaColumn) -> Vec<Option<u64>> {
     zones(fixture, column).1.declared_files.iter().collect()
 }
 
@@ -47,7 +52,7 @@ fn a_zone_says_how_many_files_are_declared() {
 #[test]
 fn a_manifest_without_a_zone_is_nobodys_word() {
     let fixture = fixture();
-    let unsaid = prunus_manifest::SchemaColumn { field_id: prunus_statistics::FieldId(77), ..NUMBER };
+    let unsaid = SchemaColumn { field_id: FieldId(77), ..NUMBER };
     assert_eq!(counts(&fixture, unsaid), [Some(0), Some(0)]);
 }
 
@@ -88,7 +93,37 @@ fn the_entries_of_the_tail_say_whether_they_are_declared() {
 #[test]
 fn what_was_read_in_the_data_is_not_declared_any_more() {
     let fixture = fixture();
-    let files = fixture.inspect(prunus_manifest::SnapshotId(1));
+    let files = fixture.inspect(SnapshotId(1));
     fixture.repair(&files[2..3], 1);
     assert_eq!(counts(&fixture, NUMBER), [Some(1), Some(1)]);
+}
+
+#[test]
+fn an_older_store_counts_what_is_repaired_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let older = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/store-0002.db");
+    std::fs::copy(older, &path).unwrap();
+    let options = StoreOptions { manifest_target_files: 4, ..StoreOptions::default() };
+    let store = Store::open_with(&path, &options).unwrap();
+    let (table_id, field_id) = (TableId(1), FieldId(3));
+    let column = SchemaColumn { field_id, column_type: PrimitiveType::Float64 };
+    let counts = || -> Vec<Option<u64>> {
+        let load = |tx: &ReadTransaction<'_>| tx.load_zones(table_id, &tx.list_manifests(table_id)?, column);
+        store.read(load).unwrap().declared_files.iter().collect()
+    };
+    assert_eq!(counts(), [None; 3]);
+    let files = store.read(|tx| tx.list_inspected_files(table_id, SnapshotId(6), FileId(0), 3)).unwrap();
+    let repair = |InspectedFile { row, statistics }: InspectedFile| {
+        let before = statistics.columns.get(&field_id).cloned();
+        let after = scanned(before.clone().unwrap());
+        (row.file_id, [(field_id, ColumnRepair { before, after })].into())
+    };
+    let outcomes = store.repair(table_id, &files.into_iter().map(repair).collect()).unwrap();
+    assert!(outcomes.len() == 3 && outcomes.values().all(|outcome| *outcome == RepairOutcome::Repaired));
+    // The fourth file of the rebuilt manifest was removed, and is still its writer's word.
+    assert_eq!(counts(), [None, None, Some(1)]);
+    drop(store);
+    let report = prunus_manifest::check(&path, &mut |_| ()).unwrap();
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::Int64Type;
 use prunus_manifest::{
-    ColumnRepair, Error, FileId, InspectedFile, ManifestId, ManifestRow, NewCommit, NewDataFile, Operation,
-    RepairOutcome, SnapshotId,
+    ColumnRepair, EncodedStatistics, Error, FileId, InspectedFile, ManifestId, ManifestRow, NewCommit, NewDataFile,
+    Operation, RepairOutcome, SnapshotId,
 };
 use prunus_statistics::{
     Bound, ColumnStatistics, FileColumn, FileStatistics, Precision, PrimitiveType, Provenance, Value,
@@ -149,10 +149,8 @@ fn of_a_file_all_columns_are_repaired_or_none() {
 #[test]
 fn a_column_that_nobody_spoke_of_is_repaired() {
     let fixture = Fixture::with_target(2);
-    let unsaid = |path| NewDataFile {
-        statistics: prunus_manifest::EncodedStatistics::new(&FileStatistics::default()).unwrap(),
-        ..file(path)
-    };
+    let unsaid =
+        |path| NewDataFile { statistics: EncodedStatistics::new(&FileStatistics::default()).unwrap(), ..file(path) };
     let files = ["a", "b", "c"].map(unsaid).into();
     fixture.commit(fixture.change(Operation::Append, files, &[])).unwrap();
     fixture.store().wait_for_maintenance().unwrap();
@@ -171,10 +169,8 @@ fn a_bound_that_is_nan_is_repaired() {
     let number = FileColumn::Present(statistics);
     let statistics = FileStatistics { columns: [(NUMBER.field_id, number)].into() };
     let fixture = Fixture::with_target(2);
-    let add = ["a", "b", "c"].map(|path| NewDataFile {
-        statistics: prunus_manifest::EncodedStatistics::new(&statistics).unwrap(),
-        ..file(path)
-    });
+    let add = ["a", "b", "c"]
+        .map(|path| NewDataFile { statistics: EncodedStatistics::new(&statistics).unwrap(), ..file(path) });
     fixture.commit(fixture.change(Operation::Append, add.into(), &[])).unwrap();
     fixture.store().wait_for_maintenance().unwrap();
     assert_eq!(outcomes(&fixture.repair(&fixture.inspect(FIRST), 1)), [RepairOutcome::Repaired; 3]);
