@@ -16,7 +16,7 @@ use arrow::array::UInt64Array;
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 use prunus_manifest::{
-    EntryBlock, ManifestId, ManifestRow, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, TableId, TableRow,
+    EntryBlock, ManifestId, ManifestRow, ManifestZones, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, TableId, TableRow,
 };
 use prunus_pruner::ColumnZones;
 use prunus_statistics::{FieldId, PrimitiveType};
@@ -47,8 +47,11 @@ enum Key {
     /// With how many removals there are: these only become more.
     Removals(ManifestId, u64),
     Column(ManifestId, FieldId, PrimitiveType),
+    /// The same without what is the writer's word alone.
+    UndeclaredColumn(ManifestId, FieldId, PrimitiveType),
     Tail(TableId),
     TailColumn(ChunkId, FieldId, PrimitiveType),
+    UndeclaredTailColumn(ChunkId, FieldId, PrimitiveType),
 }
 
 #[derive(Clone)]
@@ -57,6 +60,7 @@ enum Part {
     Manifests(Arc<Manifests>),
     Entries(Arc<EntryBlock>),
     Removals(Arc<Removals>),
+    Zones(Arc<TableZones>),
     Column(Arc<ColumnZones>),
     Tail(Arc<Tail>),
 }
@@ -68,6 +72,40 @@ pub(crate) struct Manifests {
     pub(crate) rows: Arc<[ManifestRow]>,
     /// How many rows each has; null is unknown.
     pub(crate) row_counts: UInt64Array,
+}
+
+/// The zone maps of a column over the manifests of a table.
+pub(crate) struct TableZones {
+    pub(crate) zones: Arc<ColumnZones>,
+    /// `None` if no file of any has a statistic of the column that is its writer's word.
+    pub(crate) declared: Option<DeclaredZones>,
+}
+
+/// What of them is the writer's word alone.
+pub(crate) struct DeclaredZones {
+    /// How many files of each manifest have such statistics; null where nobody has counted.
+    pub(crate) files: UInt64Array,
+    /// The zone maps, unknown where there are some.
+    pub(crate) undeclared: Arc<ColumnZones>,
+}
+
+impl TableZones {
+    fn new(stored: &ManifestZones) -> Result<Self> {
+        let undeclared = stored.undeclared()?.map(|zones| zone_maps::usable(&zones)).transpose()?;
+        let declared = undeclared.map(|undeclared| DeclaredZones {
+            files: stored.declared_files.clone(),
+            undeclared: Arc::new(undeclared),
+        });
+        Ok(Self { zones: Arc::new(zone_maps::usable(&stored.zones)?), declared })
+    }
+
+    fn size_bytes(&self) -> usize {
+        let declared = self.declared.as_ref();
+        let of_declared = |declared: &DeclaredZones| {
+            declared.undeclared.size_bytes() + declared.files.len() * size_of::<u64>()
+        };
+        self.zones.size_bytes() + declared.map_or(0, of_declared)
+    }
 }
 
 /// The files of a manifest that were removed, with the first snapshot that each is not live in any more.
@@ -115,6 +153,7 @@ impl Part {
                 Self::Manifests(manifests) => size_of_val(&*manifests.rows),
                 Self::Entries(entries) => entries.size_bytes(),
                 Self::Removals(removals) => removals.len() * REMOVAL_BYTES,
+                Self::Zones(zones) => zones.size_bytes(),
                 Self::Column(zones) => zones.size_bytes(),
                 Self::Tail(tail) => tail.size_bytes(),
             }
@@ -192,13 +231,13 @@ impl<'a> PlanReader<'a> {
     }
 
     /// The zone maps of a column over the table's manifests, in the order of these.
-    pub(crate) fn load_zones(&self, manifests: &Manifests, column: SchemaColumn) -> Result<Arc<ColumnZones>> {
+    pub(crate) fn load_zones(&self, manifests: &Manifests, column: SchemaColumn) -> Result<Arc<TableZones>> {
         let SchemaColumn { field_id, column_type } = column;
         cached!(
             self,
             Key::Zones(self.table.table_id, manifests.layout_generation, field_id, column_type),
-            Part::Column,
-            zone_maps::usable(&self.tx.load_zones(self.table.table_id, &manifests.rows, column)?.zones)?
+            Part::Zones,
+            TableZones::new(&self.tx.load_zones(self.table.table_id, &manifests.rows, column)?)?
         )
     }
 
@@ -225,6 +264,20 @@ impl<'a> PlanReader<'a> {
             Key::Column(manifest.manifest_id, column.field_id, column.column_type),
             Part::Column,
             zone_maps::usable(&self.tx.load_column_block(manifest, column)?)?
+        )
+    }
+
+    /// The same without what is the writer's word alone.
+    pub(crate) fn load_undeclared_column(
+        &self,
+        manifest: &ManifestRow,
+        column: SchemaColumn,
+    ) -> Result<Arc<ColumnZones>> {
+        cached!(
+            self,
+            Key::UndeclaredColumn(manifest.manifest_id, column.field_id, column.column_type),
+            Part::Column,
+            zone_maps::usable(&self.tx.load_undeclared_block(manifest, column)?)?
         )
     }
 
@@ -257,6 +310,20 @@ impl<'a> PlanReader<'a> {
             Key::TailColumn(chunk.id, column.field_id, column.column_type),
             Part::Column,
             zone_maps::of_tail_column(&chunk.entries, column)?
+        )
+    }
+
+    /// The same without what is the writer's word alone.
+    pub(crate) fn load_undeclared_tail_column(
+        &self,
+        chunk: &TailChunk,
+        column: SchemaColumn,
+    ) -> Result<Arc<ColumnZones>> {
+        cached!(
+            self,
+            Key::UndeclaredTailColumn(chunk.id, column.field_id, column.column_type),
+            Part::Column,
+            zone_maps::of_undeclared_tail_column(&chunk.entries, column)?
         )
     }
 

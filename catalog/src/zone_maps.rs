@@ -8,7 +8,7 @@ use prunus_pruner::{ColumnZones, ZoneColumns, ZoneMaps};
 use prunus_statistics::{FieldId, FileStatistics, PrimitiveType, ZoneMap};
 
 use crate::Result;
-use crate::plan_cache::{Manifests, PlanReader, TailChunk};
+use crate::plan_cache::{Manifests, PlanReader, TableZones, TailChunk};
 
 /// A column that a program reads.
 pub(crate) type ProgramColumn = (FieldId, PrimitiveType);
@@ -19,7 +19,33 @@ pub(crate) fn of_manifests(
     manifests: &Manifests,
     columns: &[ProgramColumn],
 ) -> Result<ZoneMaps> {
-    build(&manifests.row_counts, columns, |column| reader.load_zones(manifests, column))
+    build(&manifests.row_counts, columns, |column| Ok(Arc::clone(&reader.load_zones(manifests, column)?.zones)))
+}
+
+/// The same without what is the writer's word alone, and how many files at most of each manifest have such statistics of these
+/// columns; `None` if none has.
+pub(crate) fn of_undeclared_manifests(
+    reader: &PlanReader<'_>,
+    manifests: &Manifests,
+    columns: &[ProgramColumn],
+) -> Result<Option<(ZoneMaps, Vec<u64>)>> {
+    let zones: Vec<Arc<TableZones>> =
+        columns.iter().map(|column| reader.load_zones(manifests, column_of(column))).collect::<Result<_>>()?;
+    if zones.iter().all(|zones| zones.declared.is_none()) {
+        return Ok(None);
+    }
+    let (mut zone_maps, mut files) = (ZoneMaps::new(&manifests.row_counts), vec![0_u64; manifests.rows.len()]);
+    for ((field_id, _), zones) in columns.iter().zip(&zones) {
+        let Some(declared) = &zones.declared else {
+            zone_maps.insert(*field_id, Arc::clone(&zones.zones))?;
+            continue;
+        };
+        zone_maps.insert(*field_id, Arc::clone(&declared.undeclared))?;
+        for (sum, files) in files.iter_mut().zip(&declared.files) {
+            *sum = sum.saturating_add(files.unwrap_or(0));
+        }
+    }
+    Ok(Some((zone_maps, files)))
 }
 
 /// The zone maps of the files of one manifest, in the order of its entries.
@@ -32,9 +58,31 @@ pub(crate) fn of_entries(
     build(entries.row_counts(), columns, |column| reader.load_column(manifest, column))
 }
 
+/// The same without what is the writer's word alone.
+pub(crate) fn of_undeclared_entries(
+    reader: &PlanReader<'_>,
+    manifest: &ManifestRow,
+    entries: &EntryBlock,
+    columns: &[ProgramColumn],
+) -> Result<ZoneMaps> {
+    build(entries.row_counts(), columns, |column| reader.load_undeclared_column(manifest, column))
+}
+
 /// The zone maps of the files of a chunk of the tail.
 pub(crate) fn of_tail(reader: &PlanReader<'_>, chunk: &TailChunk, columns: &[ProgramColumn]) -> Result<ZoneMaps> {
     build(chunk.block.row_counts(), columns, |column| reader.load_tail_column(chunk, column))
+}
+
+/// The same without what is the writer's word alone; `None` if nothing of these columns is.
+pub(crate) fn of_undeclared_tail(
+    reader: &PlanReader<'_>,
+    chunk: &TailChunk,
+    columns: &[ProgramColumn],
+) -> Result<Option<ZoneMaps>> {
+    if !columns.iter().any(|(field_id, _)| chunk.declared.contains(field_id)) {
+        return Ok(None);
+    }
+    build(chunk.block.row_counts(), columns, |column| reader.load_undeclared_tail_column(chunk, column)).map(Some)
 }
 
 /// The zone maps of one column over entries of the tail.
@@ -44,6 +92,17 @@ pub(crate) fn of_tail_column(
 ) -> Result<ColumnZones> {
     let zone = |entry: &Arc<TailEntry>| {
         ZoneMap::of_file(entry.statistics.columns.get(&field_id), column_type, entry.row_count)
+    };
+    let zones: Vec<ZoneMap> = tail.iter().map(zone).collect();
+    usable(&StoredZones::from_zone_maps(column_type.physical_type(), &zones))
+}
+
+/// The same without what is the writer's word alone.
+pub(crate) fn of_undeclared_tail_column(tail: &[Arc<TailEntry>], column: SchemaColumn) -> Result<ColumnZones> {
+    let SchemaColumn { field_id, column_type } = column;
+    let zone = |entry: &Arc<TailEntry>| {
+        let known = entry.statistics.columns.get(&field_id).filter(|_| !entry.is_declared(column));
+        ZoneMap::of_file(known, column_type, entry.row_count)
     };
     let zones: Vec<ZoneMap> = tail.iter().map(zone).collect();
     usable(&StoredZones::from_zone_maps(column_type.physical_type(), &zones))
@@ -61,14 +120,18 @@ pub(crate) fn of_file(
     })
 }
 
+fn column_of((field_id, column_type): &ProgramColumn) -> SchemaColumn {
+    SchemaColumn { field_id: *field_id, column_type: *column_type }
+}
+
 fn build(
     row_counts: &UInt64Array,
     columns: &[ProgramColumn],
     load: impl Fn(SchemaColumn) -> Result<Arc<ColumnZones>>,
 ) -> Result<ZoneMaps> {
     let mut zone_maps = ZoneMaps::new(row_counts);
-    for (field_id, column_type) in columns {
-        zone_maps.insert(*field_id, load(SchemaColumn { field_id: *field_id, column_type: *column_type })?)?;
+    for column in columns {
+        zone_maps.insert(column.0, load(column_of(column))?)?;
     }
     Ok(zone_maps)
 }

@@ -1,7 +1,7 @@
 //! Whose word statistics are: which files of a column hold something usable that nothing but their writer vouches for.
 
 use arrow::array::BooleanArray;
-use prunus_statistics::{Bound, ColumnStatistics, Count, FileColumn, Precision, PrimitiveType, Provenance, normalise};
+use prunus_statistics::{Bound, ColumnStatistics, Count, FieldId, FileColumn, Precision, PrimitiveType, Provenance, normalise};
 
 use crate::Result;
 use crate::column_zones::ColumnZones;
@@ -35,6 +35,15 @@ fn has_declared(statistics: &ColumnStatistics) -> bool {
 }
 
 impl TailEntry {
+    /// The columns of which the file has statistics, usable or not, that are its writer's word.
+    pub fn declared_columns(&self) -> impl Iterator<Item = FieldId> {
+        let has_declared = |column: &FileColumn| match column {
+            FileColumn::Absent => false,
+            FileColumn::Present(statistics) => has_declared(statistics),
+        };
+        self.statistics.columns.iter().filter(move |(_, column)| has_declared(column)).map(|(field_id, _)| *field_id)
+    }
+
     /// Whether the file holds a usable statistic of a column that is its writer's word.
     pub fn is_declared(&self, SchemaColumn { field_id, column_type }: SchemaColumn) -> bool {
         is_declared(self.statistics.columns.get(&field_id), column_type, self.row_count)

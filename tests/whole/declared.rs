@@ -63,6 +63,31 @@ async fn the_writers_word_prunes_where_files_are_not_read() {
     assert!(id["null_count"].is_null());
 }
 
+/// How many files are pruned, and how many of these on the writer's word alone.
+async fn pruned(server: &Server, filter: &str) -> (u64, u64) {
+    let metrics = &server.plan("t", &json!({"filter": filter})).await["metrics"];
+    (metrics["files_pruned"].as_u64().unwrap(), metrics["files_pruned_as_declared"].as_u64().unwrap())
+}
+
+#[tokio::test]
+async fn what_is_pruned_on_the_writers_word_alone_is_counted() {
+    for manifest_target_files in [2, 8] {
+        let server = Server::start(manifest_target_files).await;
+        let vouched_for = server.path("v.parquet");
+        rows::write(vouched_for.as_ref(), &rows::batch(0, 100), EnabledStatistics::Chunk);
+        let silent = server.path("s.parquet");
+        rows::write(silent.as_ref(), &rows::batch(0, 100), EnabledStatistics::None);
+        server.create_table("t", json!({"schema_from": vouched_for})).await;
+        let claims = json!({"path": silent, "columns": {"id": {"min": 0, "max": 200}}});
+        server.commit("t", json!({"operation": "append", "add": [{"path": vouched_for}, claims]})).await;
+        assert_eq!(pruned(&server, "id > 500").await, (2, 1));
+        assert_eq!(pruned(&server, "id > 50").await, (0, 0));
+        assert_eq!(pruned(&server, "noise > 5000").await, (1, 0));
+        assert_eq!(pruned(&server, "id > 500 AND noise > 5000").await, (2, 1));
+        assert_eq!(pruned(&server, "id > 500").await, (2, 1));
+    }
+}
+
 #[tokio::test]
 async fn nonsense_is_taken_as_unknown_with_a_warning() {
     let server = Server::start(2).await;
@@ -128,11 +153,13 @@ async fn a_footer_refutes_what_is_false_and_fills_what_is_missing() {
         ]
     );
     assert_eq!(problem["faults"][1]["evidence"], "the file has 100");
-    // Only reading the data could decide on a tighter bound, so the footer's stays; the NaN count, which the footer leaves
-    // out, is taken.
-    let claims = json!({"path": path, "columns": {"id": {"min": 118, "max": 1000}, "f64": {"nan_count": 0}}});
+    // Only reading the data decides on a tighter bound, and it does. The NaN count, which the footer leaves out, is taken.
+    let tighter = json!({"path": path, "columns": {"id": {"min": 118}}});
+    let (status, problem) = server.try_commit("t", &commit(tighter)).await;
+    assert_eq!((status, faults(&problem)), (422, vec!["a.parquet: id: min lies above a value of the file".to_owned()]));
+    let claims = json!({"path": path, "columns": {"id": {"max": 1000}, "f64": {"nan_count": 0}}});
     let answer = server.commit("t", commit(claims)).await;
-    assert_eq!(answer["warnings"][0]["column"], "id", "{answer}");
+    assert_eq!(answer["warnings"], json!([]));
     assert_eq!(names(&server.plan("t", &json!({"filter": "id < 20"})).await), ["a.parquet"]);
     assert_eq!(names(&server.plan("t", &json!({"filter": "id > 500"})).await), Vec::<String>::new());
     assert_eq!(names(&server.plan("t", &json!({"filter": "f64 > 500"})).await), Vec::<String>::new());

@@ -126,6 +126,10 @@ pub struct PlanMetricsJson {
     pub files_considered: u64,
     /// Of these, the ones that hold no matching row.
     pub files_pruned: u64,
+    /// Of these, the ones that would have been kept if nothing had been taken on the word of their writers alone; of manifests that
+    /// were pruned as a whole possibly some more.
+    #[serde(default)]
+    pub files_pruned_as_declared: u64,
     /// The others.
     pub files_kept: u64,
     /// Of these, the ones all of whose rows match.
@@ -156,6 +160,7 @@ impl From<&PlanMetrics> for PlanMetricsJson {
             parts_cached: metrics.parts_cached,
             files_considered: metrics.files_considered,
             files_pruned: metrics.files_pruned,
+            files_pruned_as_declared: metrics.files_pruned_as_declared,
             files_kept: metrics.files_kept,
             files_all: metrics.files_all,
             rows_kept: metrics.rows_kept,

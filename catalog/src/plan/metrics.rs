@@ -21,6 +21,9 @@ pub struct PlanMetrics {
     pub files_considered: u64,
     /// Files that were proven to hold no matching row.
     pub files_pruned: u64,
+    /// Of these, the ones that would have been kept if nothing had been taken on the word of their writers alone. Of a manifest
+    /// that was pruned as a whole so many files count as have such statistics of the filter's columns, which may be too many.
+    pub files_pruned_as_declared: u64,
     /// The others.
     pub files_kept: u64,
     /// Of these, the ones all of whose rows match.

@@ -12,7 +12,7 @@ use super::metrics::{PlanMetrics, add_file};
 use super::prepare::Prepared;
 use super::{Pruning, add_elapsed};
 use crate::Result;
-use crate::plan_cache::{PlanReader, ReadCounts, Removals};
+use crate::plan_cache::{Manifests, PlanReader, ReadCounts, Removals};
 use crate::zone_maps::{self, ProgramColumn};
 
 /// A file that may match.
@@ -92,6 +92,14 @@ struct Files {
     live: Mask,
 }
 
+/// What would become of manifests if no writer's word were taken.
+struct Declared {
+    /// Those that would be kept.
+    kept: Mask,
+    /// How many files at most of each have statistics that are their writer's word.
+    files: Vec<u64>,
+}
+
 impl Passes<'_> {
     fn program(&self) -> &PruningProgram {
         &self.prepared.program
@@ -102,6 +110,7 @@ impl Passes<'_> {
         let manifests = self.reader.list_manifests()?;
         let zones = zone_maps::of_manifests(self.reader, &manifests, &self.columns)?;
         let selection = self.select(&zones);
+        let declared = self.declared(&manifests)?;
         let mut kept = Vec::new();
         for (index, manifest) in manifests.rows.iter().enumerate() {
             if !self.span.reaches(manifest) {
@@ -109,13 +118,23 @@ impl Passes<'_> {
             }
             self.found.metrics.manifests_considered += 1;
             if selection.verdict(index) == Verdict::None {
-                self.prune_manifest(table, manifest, index, &selection)?;
+                let sum = self.prune_manifest(table, manifest, index, &selection)?;
+                let declared = declared.as_ref().filter(|declared| declared.kept.contains(index));
+                let files = declared.and_then(|declared| declared.files.get(index)).copied().unwrap_or(0);
+                self.found.metrics.files_pruned_as_declared += files.min(sum.files);
             } else {
-                kept.push(manifest);
+                let declared = declared.as_ref().and_then(|declared| declared.files.get(index)).copied();
+                kept.push((manifest, declared.unwrap_or(0)));
             }
         }
         add_elapsed(&mut self.found.metrics.timings.manifests, started);
-        kept.into_iter().try_for_each(|manifest| self.over_manifest(manifest))
+        kept.into_iter().try_for_each(|(manifest, declared)| self.over_manifest(manifest, declared))
+    }
+
+    /// What would become of the manifests if no writer's word were taken; `None` if none is.
+    fn declared(&self, manifests: &Manifests) -> Result<Option<Declared>> {
+        let undeclared = zone_maps::of_undeclared_manifests(self.reader, manifests, &self.columns)?;
+        Ok(undeclared.map(|(zones, files)| Declared { kept: self.select(&zones).kept().clone(), files }))
     }
 
     /// Counts the files of a manifest that was pruned as a whole. Its row tells what is live of it in the newest snapshot;
@@ -126,7 +145,7 @@ impl Passes<'_> {
         manifest: &ManifestRow,
         index: usize,
         selection: &Selection,
-    ) -> Result<()> {
+    ) -> Result<Totals> {
         self.found.metrics.manifests_pruned += 1;
         // The removals that the row counts are those up to the newest snapshot.
         let counted_in_snapshot = manifest.removed.files == 0 || self.span.up_to == table.current_snapshot;
@@ -145,15 +164,20 @@ impl Passes<'_> {
             }
         }
         self.found.metrics.count_pruned(sum);
-        Ok(())
+        Ok(sum)
     }
 
-    fn over_manifest(&mut self, manifest: &ManifestRow) -> Result<()> {
+    /// Prunes the files of a manifest; so many of them at most have statistics that are their writer's word.
+    fn over_manifest(&mut self, manifest: &ManifestRow, declared: u64) -> Result<()> {
         let started = Instant::now();
         let entries = self.reader.load_entries(manifest)?;
         let live = self.live_entries(manifest, &entries)?;
         let zones = zone_maps::of_entries(self.reader, manifest, &entries, &self.columns)?;
-        self.over_files(&Files::of_entries(&entries, live), &zones);
+        let undeclared = match declared {
+            0 => None,
+            _ => Some(zone_maps::of_undeclared_entries(self.reader, manifest, &entries, &self.columns)?),
+        };
+        self.over_files(&Files::of_entries(&entries, live), &zones, undeclared.as_ref());
         add_elapsed(&mut self.found.metrics.timings.files, started);
         Ok(())
     }
@@ -163,8 +187,9 @@ impl Passes<'_> {
         let tail = self.reader.load_tail()?;
         for chunk in tail.chunks() {
             let zones = zone_maps::of_tail(self.reader, chunk, &self.columns)?;
+            let undeclared = zone_maps::of_undeclared_tail(self.reader, chunk, &self.columns)?;
             let live = self.live(&chunk.block, chunk.added_snapshots, tail.removals());
-            self.over_files(&Files::of_entries(&chunk.block, live), &zones);
+            self.over_files(&Files::of_entries(&chunk.block, live), &zones, undeclared.as_ref());
         }
         add_elapsed(&mut self.found.metrics.timings.files, started);
         Ok(())
@@ -202,10 +227,15 @@ impl Passes<'_> {
         }
     }
 
-    /// Prunes files by their zone maps and counts them.
-    fn over_files(&mut self, files: &Files, zones: &ZoneMaps) {
+    /// Prunes files by their zone maps and counts them; with `undeclared`, the zone maps without what is the writer's word alone,
+    /// also those that are pruned by that.
+    fn over_files(&mut self, files: &Files, zones: &ZoneMaps, undeclared: Option<&ZoneMaps>) {
         let selection = self.select(zones);
         let kept = selection.kept().clone().and(&files.live);
+        if let Some(undeclared) = undeclared {
+            let kept_otherwise = self.select(undeclared).kept().clone().and(&files.live);
+            self.found.metrics.files_pruned_as_declared += kept_otherwise.and_not(&kept).count() as u64;
+        }
         for (index, conjunct) in self.prepared.program.conjuncts().iter().enumerate() {
             let Some(metrics) = self.found.metrics.conjuncts.get_mut(index) else { continue };
             if let Some(pruned) = selection.pruned_by(index) {

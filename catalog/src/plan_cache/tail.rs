@@ -4,11 +4,13 @@
 //! becomes a chunk of its own, and a chunk that is not much larger than the next one is joined with it. So there are few chunks,
 //! and an entry is put into another one only as often as the tail has grown by a factor.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use prunus_manifest::{EntryBlock, ReadTransaction, Removal, SnapshotId, TableRow, TailEntry};
+
+use prunus_statistics::FieldId;
 
 use super::Removals;
 use crate::Result;
@@ -33,6 +35,8 @@ pub(crate) struct TailChunk {
     /// The snapshots that the first and the last of them are live from.
     pub(crate) added_snapshots: (SnapshotId, SnapshotId),
     pub(crate) entries: Vec<Arc<TailEntry>>,
+    /// The columns of which an entry has statistics that are its writer's word.
+    pub(crate) declared: BTreeSet<FieldId>,
 }
 
 /// Tells chunks apart for as long as the process runs.
@@ -109,7 +113,8 @@ impl TailChunk {
         let block = EntryBlock::of_tail(entries.iter().map(Arc::as_ref));
         let added = || entries.iter().map(|entry| entry.added_snapshot);
         let added_snapshots = added().min().zip(added().max()).unwrap_or((SnapshotId::EMPTY, SnapshotId::EMPTY));
-        Self { id: ChunkId::next(), block, added_snapshots, entries }
+        let declared = entries.iter().flat_map(|entry| entry.declared_columns()).collect();
+        Self { id: ChunkId::next(), block, added_snapshots, entries, declared }
     }
 
     fn size_bytes(&self) -> usize {

@@ -55,6 +55,10 @@ fn totals(metrics: &PlanMetricsJson) -> String {
         let files = counted(metrics.files_of_unknown_rows, "file", "files");
         let _ = writeln!(text, "the rows of {files} are not known and not counted");
     }
+    if metrics.files_pruned_as_declared > 0 {
+        let files = counted(metrics.files_pruned_as_declared, "file", "files");
+        let _ = writeln!(text, "{files} pruned on the word of their writers alone");
+    }
     let _ = write!(text, "planned in {}", micros(metrics.timings_us.total));
     if metrics.manifests_considered > 0 {
         let (pruned, all) = (count(metrics.manifests_pruned), metrics.manifests_considered);
