@@ -12,7 +12,12 @@ use crate::{Error, Result};
 
 /// Runs work that blocks on a thread that may.
 pub(crate) async fn run<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.unwrap_or(Err(Error::Background))
+    attempt(work).await.unwrap_or(Err(Error::Background))
+}
+
+/// Runs work that blocks on a thread that may; `None` if it panicked, as a decoder may on bytes that are made for it.
+pub(crate) async fn attempt<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    tokio::task::spawn_blocking(work).await.ok()
 }
 
 /// Runs work to its end, even if its caller goes away meanwhile.

@@ -1,9 +1,9 @@
-//! What a Parquet file soundly says of its columns, read from its footer.
+//! What a Parquet file soundly says of its columns, read from its footer and, where that is not enough, from its data.
 //!
 //! The footer's thrift is walked here and not by the `parquet` crate, which hides some of what soundness needs, fails a
 //! whole footer for one bad bound, and reserves memory by claimed counts. In reading order: where the footer is
-//! ([`footer_range`]), what it says ([`Footer::parse`]), its schema as one for a table ([`infer_schema`]), and its
-//! statistics as those of a table's columns ([`match_columns`]).
+//! ([`footer_range`]), what it says ([`Footer::parse`]), its schema as one for a table ([`infer_schema`]), what its data says
+//! ([`scan()`]), and the statistics as those of a table's columns ([`match_columns`], [`match_scanned_columns`]).
 //!
 //! ```
 //! use prunus_catalog::collect::{Footer, FooterError, footer_range, metadata_within};
@@ -33,6 +33,7 @@ mod leaf_type;
 mod name_folding;
 mod node_shape;
 mod raw_footer;
+mod scan;
 mod schema_inference;
 mod thrift;
 mod type_conversion;
@@ -44,12 +45,13 @@ mod corpus_tests;
 mod test_footer;
 
 pub use column_fault::{ColumnFault, ColumnProblem};
-pub use column_matching::{CollectedColumns, TableColumn, match_columns};
+pub use column_matching::{CollectedColumns, TableColumn, match_columns, match_scanned_columns};
 pub use file_schema::{FileLeaf, MAX_PATH_BYTES, MAX_SCHEMA_DEPTH};
 pub use footer::Footer;
 pub use footer_error::{FooterError, SchemaTreeFault};
 pub use footer_location::{FOOTER_SUFFIX_BYTES, MAX_FOOTER_BYTES, footer_range, metadata_within};
 pub(crate) use name_folding::same_when_folded;
 pub use raw_footer::{MAX_COLUMN_CHUNKS, MAX_ROW_GROUPS, MAX_SCHEMA_ELEMENTS};
+pub use scan::{ChunkFault, LeafScan, MAX_CHUNK_BYTES, MAX_PAGE_BYTES, ScanError, ScanFor, scan};
 pub use schema_inference::{SchemaInferenceError, infer_schema};
 pub use thrift::{MAX_THRIFT_DEPTH, ThriftError};

@@ -140,6 +140,13 @@ impl Storage {
         Ok(FooterBytes { object, metadata })
     }
 
+    /// A range of an object that was asked about before, and must not have been replaced since.
+    pub(crate) async fn read_range(&self, object: &StoredObject, range: Range<u64>) -> Result<Bytes, StorageError> {
+        refuse_special_file(&object.location).await?;
+        let (store, path) = self.open(&object.location)?;
+        read_same(&*store, &path, object, range).await
+    }
+
     fn open(&self, location: &Location) -> Result<(Arc<dyn ObjectStore>, Path), StorageError> {
         let (url, path) = location.to_store_and_path()?;
         let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);

@@ -15,7 +15,14 @@ const MAX_DECIMAL_BYTES: usize = 16;
 /// that the leaf's type can hold: then the data may hold such values too, and readers make different things of them.
 pub(super) fn decode_bound(bytes: &[u8], leaf: &FileLeaf) -> Option<Value> {
     let column_type = leaf.column_type?;
-    let value = match (leaf.stored, column_type) {
+    decode_stored(bytes, leaf).filter(|value| is_possible(value, column_type))
+}
+
+/// The value that these bytes are as one that the leaf stores, which may be none that the leaf's type can hold. `None` if
+/// they have the wrong length, or cannot be read as a value at all.
+pub(super) fn decode_stored(bytes: &[u8], leaf: &FileLeaf) -> Option<Value> {
+    let column_type = leaf.column_type?;
+    Some(match (leaf.stored, column_type) {
         (StoredType::Boolean, _) => decode_boolean(bytes)?,
         (StoredType::Int32, PrimitiveType::UInt8 | PrimitiveType::UInt16 | PrimitiveType::UInt32) => {
             Value::Integer(u32::from_le_bytes(bytes.try_into().ok()?).into())
@@ -32,12 +39,11 @@ pub(super) fn decode_bound(bytes: &[u8], leaf: &FileLeaf) -> Option<Value> {
         }
         (StoredType::Fixed(_) | StoredType::ByteArray, PrimitiveType::Decimal { .. }) => decode_decimal(bytes)?,
         (StoredType::Fixed(_) | StoredType::ByteArray, _) => Value::Bytes(bytes.to_vec()),
-    };
-    is_possible(&value, column_type).then_some(value)
+    })
 }
 
-/// Strings may be anything: a footer's bound need not be UTF-8, and is made so later, by cutting.
-fn is_possible(value: &Value, column_type: PrimitiveType) -> bool {
+/// Whether the type can hold the value. Strings may be anything: a footer's bound need not be UTF-8, and is made so later, by cutting.
+pub(super) fn is_possible(value: &Value, column_type: PrimitiveType) -> bool {
     match (value, column_type) {
         (Value::Bytes(_), PrimitiveType::String) => true,
         (Value::Integer(time), PrimitiveType::Time(unit)) => {
@@ -81,22 +87,12 @@ mod tests {
     use prunus_statistics::TimeUnit;
 
     use super::super::annotation::Annotation;
-    use super::super::leaf_type::LeafType;
+    use super::super::test_footer::test_leaf;
     use super::*;
 
     fn check(stored: StoredType, annotation: Annotation, bytes: &[u8], expected: impl Into<Option<Value>>) {
-        let LeafType { column_type, ordered } = LeafType::of(stored, annotation);
-        let leaf = FileLeaf {
-            path: Vec::new(),
-            field_id: None,
-            column_type,
-            repeated: false,
-            stored,
-            ordered,
-            nullable: true,
-            annotation,
-        };
-        assert_eq!(decode_bound(bytes, &leaf), expected.into(), "{column_type:?} {bytes:02x?}");
+        let leaf = test_leaf(stored, annotation);
+        assert_eq!(decode_bound(bytes, &leaf), expected.into(), "{:?} {bytes:02x?}", leaf.column_type);
     }
 
     fn integer(value: i128) -> Value {

@@ -30,6 +30,10 @@ pub struct FileLeaf {
     /// Whether the file's structure allows nulls here.
     pub(super) nullable: bool,
     pub(super) annotation: Annotation,
+    /// The definition level of a value that is there.
+    pub(super) max_definition: u32,
+    /// The repetition level of an element of the innermost list.
+    pub(super) max_repetition: u32,
 }
 
 impl FileLeaf {
@@ -100,7 +104,7 @@ impl<'a> FileSchema<'a> {
             path_bytes: 0,
             shared_ids: shared_ids(rest),
         };
-        let around = Around { repeated: false, nullable: false, unordered: false };
+        let around = Around { repetition: 0, definition: 0, unordered: false };
         let children = child_count(root.name, root.children.unwrap_or(0))?;
         let fields = builder.children(root.name, children, around)?;
         match builder.rest.len() {
@@ -127,16 +131,18 @@ fn child_count(name: &str, children: i32) -> Result<usize, SchemaTreeFault> {
 /// What the groups around an element make of the leaves in it.
 #[derive(Clone, Copy)]
 struct Around {
-    repeated: bool,
-    nullable: bool,
+    /// How many of them are repeated.
+    repetition: u32,
+    /// How many of them are not required.
+    definition: u32,
     unordered: bool,
 }
 
 impl Around {
     fn and(self, repetition: Repetition) -> Self {
         Self {
-            repeated: self.repeated || repetition == Repetition::Repeated,
-            nullable: self.nullable || repetition != Repetition::Required,
+            repetition: self.repetition + u32::from(repetition == Repetition::Repeated),
+            definition: self.definition + u32::from(repetition != Repetition::Required),
             unordered: self.unordered,
         }
     }
@@ -208,11 +214,13 @@ impl<'a> Builder<'_, 'a> {
             path: self.path.iter().map(|name| (*name).to_owned()).collect(),
             field_id: element.field_id,
             column_type: leaf_type.column_type,
-            repeated: around.repeated,
+            repeated: around.repetition > 0,
             stored,
             ordered: leaf_type.ordered && !around.unordered,
-            nullable: around.nullable,
+            nullable: around.definition > 0,
             annotation: element.annotation,
+            max_definition: around.definition,
+            max_repetition: around.repetition,
         });
         Ok(Content::Leaf(index))
     }

@@ -12,7 +12,7 @@ use super::writer_rules::Writer;
 #[derive(Debug)]
 pub struct Footer<'a> {
     row_count: u64,
-    row_group_count: usize,
+    row_group_rows: Vec<u64>,
     writer: Writer<'a>,
     schema: FileSchema<'a>,
     column_orders: Vec<ColumnOrder>,
@@ -28,12 +28,12 @@ impl<'a> Footer<'a> {
     pub fn parse(metadata: &'a [u8]) -> Result<Self, FooterError> {
         let raw = RawFooter::read(metadata).map_err(|(reading, cause)| FooterError::Damaged { reading, cause })?;
         let schema = FileSchema::build(&raw.schema)?;
-        let row_count = agreed_row_count(raw.num_rows, &raw.row_groups)?;
+        let (row_count, row_group_rows) = agreed_row_counts(raw.num_rows, &raw.row_groups)?;
         check_chunks(&raw, &schema.leaves)?;
         let counts_trusted = counts_are_possible(&raw.chunks, &schema.leaves);
         Ok(Self {
             row_count,
-            row_group_count: raw.row_groups.len(),
+            row_group_rows,
             writer: Writer::parse(raw.created_by),
             schema,
             column_orders: raw.column_orders,
@@ -49,7 +49,12 @@ impl<'a> Footer<'a> {
 
     /// How many row groups the file has.
     pub fn row_group_count(&self) -> usize {
-        self.row_group_count
+        self.row_group_rows.len()
+    }
+
+    /// How many rows each row group has.
+    pub(super) fn row_group_rows(&self) -> &[u64] {
+        &self.row_group_rows
     }
 
     /// The program that wrote the file, as it calls itself.
@@ -90,14 +95,16 @@ fn count(what: &'static str, count: i64) -> Result<u64, FooterError> {
     u64::try_from(count).map_err(|_| FooterError::NegativeCount { what, count })
 }
 
-fn agreed_row_count(num_rows: i64, row_groups: &[RawRowGroup]) -> Result<u64, FooterError> {
+/// How many rows the file has, and each of its row groups.
+fn agreed_row_counts(num_rows: i64, row_groups: &[RawRowGroup]) -> Result<(u64, Vec<u64>), FooterError> {
     let file_rows = count("the row count of the file", num_rows)?;
-    let mut row_group_rows = 0_u128;
-    for row_group in row_groups {
-        row_group_rows += u128::from(count("the row count of a row group", row_group.num_rows)?);
-    }
+    let rows: Vec<u64> = row_groups
+        .iter()
+        .map(|row_group| count("the row count of a row group", row_group.num_rows))
+        .collect::<Result<_, _>>()?;
+    let row_group_rows: u128 = rows.iter().copied().map(u128::from).sum();
     if u128::from(file_rows) == row_group_rows {
-        Ok(file_rows)
+        Ok((file_rows, rows))
     } else {
         Err(FooterError::InconsistentRows { file_rows, row_group_rows })
     }

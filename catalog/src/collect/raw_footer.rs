@@ -57,6 +57,16 @@ pub(super) struct RawChunkMetadata<'a> {
     path: Reader<'a>,
     pub(super) num_values: i64,
     pub(super) statistics: RawStatistics<'a>,
+    pub(super) place: RawPlace,
+}
+
+/// Where the pages of a chunk are and how they are compressed: what only a reader of the data needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RawPlace {
+    pub(super) codec: Option<i32>,
+    pub(super) compressed_bytes: Option<i64>,
+    pub(super) data_page_offset: Option<i64>,
+    pub(super) dictionary_page_offset: Option<i64>,
 }
 
 /// The struct `Statistics`. Exactness flags and distinct counts are not read: released writers get them wrong.
@@ -254,7 +264,7 @@ fn read_chunk<'a>(reader: &mut Reader<'a>, kind: Kind) -> Result<RawChunk<'a>, T
 
 fn read_chunk_metadata<'a>(reader: &mut Reader<'a>, kind: Kind) -> Result<RawChunkMetadata<'a>, ThriftError> {
     let (mut physical_type, mut path, mut num_values) = (None, None, None);
-    let mut statistics = RawStatistics::default();
+    let (mut statistics, mut place) = (RawStatistics::default(), RawPlace::default());
     reader.nested(kind, |reader, field| {
         match field.id {
             1 => physical_type = Some(reader.i32(field.kind)?),
@@ -262,7 +272,11 @@ fn read_chunk_metadata<'a>(reader: &mut Reader<'a>, kind: Kind) -> Result<RawChu
                 path = Some(*reader);
                 reader.skip(field.kind)?;
             }
+            4 => place.codec = Some(reader.i32(field.kind)?),
             5 => num_values = Some(reader.i64(field.kind)?),
+            7 => place.compressed_bytes = Some(reader.i64(field.kind)?),
+            9 => place.data_page_offset = Some(reader.i64(field.kind)?),
+            11 => place.dictionary_page_offset = Some(reader.i64(field.kind)?),
             12 => statistics = read_statistics(reader, field.kind)?,
             _ => reader.skip(field.kind)?,
         }
@@ -273,6 +287,7 @@ fn read_chunk_metadata<'a>(reader: &mut Reader<'a>, kind: Kind) -> Result<RawChu
         path: path.ok_or(ThriftError::MissingField("path_in_schema"))?,
         num_values: num_values.ok_or(ThriftError::MissingField("num_values"))?,
         statistics,
+        place,
     })
 }
 

@@ -99,6 +99,11 @@ impl<'a> Reader<'a> {
         Self { rest: bytes }
     }
 
+    /// The bytes that are still to be read.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     /// Reads a struct, handing each field's header to `visit`, which reads or skips the value.
     pub(super) fn fields(
         &mut self,
@@ -247,12 +252,12 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn zigzag(&mut self) -> Result<i64, ThriftError> {
+    pub(super) fn zigzag(&mut self) -> Result<i64, ThriftError> {
         let coded = self.varint()?;
         Ok((coded >> 1).cast_signed() ^ -(coded & 1).cast_signed())
     }
 
-    fn varint(&mut self) -> Result<u64, ThriftError> {
+    pub(super) fn varint(&mut self) -> Result<u64, ThriftError> {
         let mut value = 0_u64;
         for shift in (0..u64::BITS).step_by(7) {
             let byte = self.byte()?;
@@ -274,7 +279,7 @@ impl<'a> Reader<'a> {
         Ok(*first)
     }
 
-    fn take(&mut self, length: usize) -> Result<&'a [u8], ThriftError> {
+    pub(super) fn take(&mut self, length: usize) -> Result<&'a [u8], ThriftError> {
         let (taken, rest) = self.rest.split_at_checked(length).ok_or(ThriftError::UnexpectedEnd)?;
         self.rest = rest;
         Ok(taken)

@@ -1,0 +1,207 @@
+//! What the data of a Parquet file says of its columns: the chunks of chosen leaves, read and counted.
+//!
+//! A file's bytes are not believed here either. The `parquet` crate's decoders reserve memory by claimed counts and
+//! decompress without end, so the pages are decoded here: nothing is allocated that the bytes do not bear out, a count that
+//! differs from the footer's is an error, and so is whatever cannot be read. One chunk is in memory at a time, on a thread
+//! that may block. In reading order: where the chunks are (`chunk_plan`), their pages (`pages`, `page_header`,
+//! `decompress`), what is in a page (`levels`, `values`, `dictionary`), and what it all comes to (`leaf_fold`).
+
+mod bits;
+mod chunk_plan;
+mod chunk_reader;
+mod decompress;
+mod delta;
+mod dictionary;
+mod fault;
+mod leaf_fold;
+mod levels;
+mod page_header;
+mod pages;
+mod runs;
+mod values;
+
+#[cfg(test)]
+mod in_memory;
+#[cfg(test)]
+mod scan_tests;
+
+use std::collections::BTreeMap;
+
+use prunus_statistics::{ColumnStatistics, Count, PrimitiveType};
+
+use super::footer::Footer;
+use crate::blocking;
+use crate::storage::{Storage, StoredObject};
+
+pub use chunk_plan::MAX_CHUNK_BYTES;
+pub use fault::{ChunkFault, ScanError};
+pub use page_header::MAX_PAGE_BYTES;
+
+#[cfg(test)]
+pub(super) use in_memory::scan_bytes;
+
+use chunk_plan::plan_chunks;
+use chunk_reader::{Extent, read_chunk};
+use leaf_fold::LeafFold;
+
+/// What data is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScanFor {
+    /// Bounds and counts.
+    Everything,
+    /// The NaN counts of floats alone, which a dictionary without NaN proves to be 0. Other leaves, and those whose counts
+    /// are no counts of rows, are not read.
+    NanCount,
+}
+
+/// What reading a leaf has shown, in the leaf's own type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LeafScan {
+    /// All that can be known; what is unknown here is so for good, whatever a footer says.
+    ///
+    /// The bounds are exact and the counts are of rows. A leaf in a list or map has bounds over all its elements and no
+    /// counts. A type without an order, and values that the type cannot hold, make both bounds unknown. Strings are bytes
+    /// that need not be UTF-8. An INT96 is an instant in nanoseconds that 64 bits may not hold.
+    Everything(ColumnStatistics),
+    /// How many rows are NaN, and nothing else.
+    NanCount(Count),
+}
+
+impl LeafScan {
+    /// What is known of the leaf when its footer said this.
+    #[must_use]
+    pub fn over(&self, footer: ColumnStatistics) -> ColumnStatistics {
+        match self {
+            Self::Everything(statistics) => statistics.clone(),
+            Self::NanCount(count) => ColumnStatistics { nan_count: Some(*count), ..footer },
+        }
+    }
+}
+
+/// Reads the data of leaves of a file, by their indexes in [`Footer::leaves`]. A leaf that is not there, or that there is
+/// nothing to read of, is missing in the result. One request is made for each row group of each leaf that has values.
+///
+/// # Errors
+/// [`ScanError`] if the data of one leaf cannot be read, or contradicts the footer.
+pub async fn scan(
+    storage: &Storage,
+    object: &StoredObject,
+    footer: &Footer<'_>,
+    leaves: &[usize],
+    what: ScanFor,
+) -> Result<BTreeMap<usize, LeafScan>, ScanError> {
+    let mut scans = BTreeMap::new();
+    for leaf in leaves {
+        if let Some(scan) = scan_leaf(storage, object, footer, *leaf, what).await? {
+            scans.insert(*leaf, scan);
+        }
+    }
+    Ok(scans)
+}
+
+async fn scan_leaf(
+    storage: &Storage,
+    object: &StoredObject,
+    footer: &Footer<'_>,
+    index: usize,
+    what: ScanFor,
+) -> Result<Option<LeafScan>, ScanError> {
+    let Some(mut reading) = LeafReading::of(footer, index, what) else { return Ok(None) };
+    for plan in plan_chunks(footer, index, object.size_bytes)? {
+        let bytes = storage.read_range(object, plan.range.clone()).await?;
+        let row_group = plan.row_group;
+        let read = blocking::attempt(move || reading.read(&plan, &bytes).map(|()| reading)).await;
+        reading = read.unwrap_or(Err(ChunkFault::ReaderFailed)).map_err(|fault| {
+            let column = footer.leaves().get(index).map(super::FileLeaf::dotted_path).unwrap_or_default();
+            ScanError::Chunk { column, row_group, fault }
+        })?;
+    }
+    Ok(Some(reading.into_scan()))
+}
+
+/// A leaf that is being read, chunk by chunk.
+struct LeafReading {
+    fold: LeafFold,
+    what: ScanFor,
+    extent: Extent,
+}
+
+impl LeafReading {
+    /// `None` if there is no such leaf, or nothing to read it for.
+    fn of(footer: &Footer<'_>, index: usize, what: ScanFor) -> Option<Self> {
+        let leaf = footer.leaves().get(index)?;
+        let counts_nans = leaf.column_type.is_some_and(PrimitiveType::is_float) && !leaf.repeated;
+        let wanted = what == ScanFor::Everything || counts_nans;
+        wanted.then(|| Self { fold: LeafFold::of(leaf), what, extent: Extent::Whole })
+    }
+
+    fn read(&mut self, plan: &chunk_plan::ChunkPlan, bytes: &[u8]) -> Result<(), ChunkFault> {
+        if read_chunk(plan, bytes, self.what, &mut self.fold)? == Extent::Dictionary {
+            self.extent = Extent::Dictionary;
+        }
+        Ok(())
+    }
+
+    fn into_scan(self) -> LeafScan {
+        match self.extent {
+            Extent::Whole => LeafScan::Everything(self.fold.into_statistics()),
+            Extent::Dictionary => LeafScan::NanCount(self.fold.nan_count()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_footer::{INT32, TestChunk, TestElement, TestFooter, Writer};
+    use super::*;
+    use crate::location::Location;
+    use crate::storage::StorageError;
+
+    /// A file of one required column `x` with the rows 5 and 7, and its footer.
+    fn file() -> (Vec<u8>, Vec<u8>) {
+        let mut page = Writer::default();
+        for (id, value) in [(1, 0), (2, 8), (3, 8)] {
+            page.i64(id, value);
+        }
+        page.structure(5, |page| {
+            for (id, value) in [(1, 2), (2, 0), (3, 3), (4, 3)] {
+                page.i64(id, value);
+            }
+        });
+        page.bytes.extend([0, 5, 0, 0, 0, 7, 0, 0, 0]);
+        let chunk = TestChunk::of("x", INT32, 2).placed(4, page.bytes.len().try_into().unwrap());
+        let leaf = TestElement::leaf("x", INT32).repetition(0);
+        let footer = TestFooter::flat(vec![leaf]).row_group(2, vec![chunk]).encode();
+        let length = u32::try_from(footer.len()).unwrap().to_le_bytes();
+        ([b"PAR1", &page.bytes[..], &footer, &length, b"PAR1"].concat(), footer)
+    }
+
+    #[tokio::test]
+    async fn a_leaf_is_read_from_its_storage() {
+        let (bytes, metadata) = file();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.parquet");
+        std::fs::write(&path, bytes).unwrap();
+        let (storage, location) = (Storage::from_environment(), Location::parse(path.to_str().unwrap(), None).unwrap());
+        let object = storage.head(&location).await.unwrap();
+        let footer = Footer::parse(&metadata).unwrap();
+        let scans = scan(&storage, &object, &footer, &[0, 1], ScanFor::Everything).await.unwrap();
+        let [(0, LeafScan::Everything(read))] = &scans.into_iter().collect::<Vec<_>>()[..] else { panic!() };
+        assert_eq!(read.max.as_ref().map(|bound| &bound.value), Some(&prunus_statistics::Value::Integer(7)));
+        assert!(scan(&storage, &object, &footer, &[0], ScanFor::NanCount).await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_file_that_was_replaced_is_not_read() {
+        let (bytes, metadata) = file();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.parquet");
+        std::fs::write(&path, &bytes).unwrap();
+        let (storage, location) = (Storage::from_environment(), Location::parse(path.to_str().unwrap(), None).unwrap());
+        let object = storage.head(&location).await.unwrap();
+        std::fs::write(&path, [&bytes[..], b"more"].concat()).unwrap();
+        let footer = Footer::parse(&metadata).unwrap();
+        let replaced = scan(&storage, &object, &footer, &[0], ScanFor::Everything).await;
+        assert!(matches!(replaced, Err(ScanError::Storage(StorageError::Replaced))), "{replaced:?}");
+    }
+}
