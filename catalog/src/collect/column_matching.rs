@@ -1,14 +1,16 @@
-//! What a footer says of the columns of a table.
+//! What a footer, or the data, says of the columns of a table.
 //!
 //! A file is refused if for one column it cannot be said which leaf it is, or that none is. Each refused column is named.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prunus_statistics::{ColumnStatistics, FieldId, FileColumn, PrimitiveType, Value, cut_to_limit, normalise};
+use prunus_statistics::{Bound, ColumnStatistics, FieldId, FileColumn, PrimitiveType, Value, cut_to_limit, normalise};
 
 use super::column_fault::{ColumnFault, ColumnProblem};
 use super::column_lookup::{Absence, FileColumns};
 use super::footer::Footer;
+use super::leaf_type::StoredType;
+use super::scan::LeafScan;
 use super::type_conversion::{conversion_of, convert};
 
 /// A column of a table that a file's leaf is sought for: a leaf of the schema that is reached through structs alone.
@@ -45,6 +47,20 @@ pub fn match_columns(
     columns: &[TableColumn],
     bound_bytes_max: usize,
 ) -> Result<CollectedColumns, Vec<ColumnFault>> {
+    match_scanned_columns(footer, &BTreeMap::new(), columns, bound_bytes_max)
+}
+
+/// As [`match_columns`], where some leaves, by their indexes, were read. What reading them has shown counts before what the
+/// footer says. A bound stays exact where its value is one of the table's type and is not cut.
+///
+/// # Errors
+/// As [`match_columns`].
+pub fn match_scanned_columns(
+    footer: &Footer<'_>,
+    scans: &BTreeMap<usize, LeafScan>,
+    columns: &[TableColumn],
+    bound_bytes_max: usize,
+) -> Result<CollectedColumns, Vec<ColumnFault>> {
     let file = FileColumns::of(footer);
     let mut faults = Vec::new();
     let mut leaf_of_column = BTreeMap::new();
@@ -67,7 +83,7 @@ pub fn match_columns(
     }
     for column in columns {
         let Some(leaf) = leaf_of_column.get(&column.id) else { continue };
-        match present(footer, *leaf, column, bound_bytes_max) {
+        match present(footer, *leaf, scans.get(leaf), column, bound_bytes_max) {
             Ok(present) => _ = collected.insert(column.id, FileColumn::Present(present)),
             Err(problem) => faults.push(ColumnFault::of(column, problem)),
         }
@@ -93,21 +109,36 @@ fn absent(column: &TableColumn, row_count: u64) -> FileColumn {
 fn present(
     footer: &Footer<'_>,
     leaf: usize,
+    scan: Option<&LeafScan>,
     column: &TableColumn,
     bound_bytes_max: usize,
 ) -> Result<ColumnStatistics, ColumnProblem> {
     let Some(file_leaf) = footer.leaves().get(leaf) else { return Ok(ColumnStatistics::default()) };
     let conversion = conversion_of(file_leaf, column.column_type)
         .ok_or_else(|| ColumnProblem::Type { file_type: file_leaf.type_name(), table_type: column.column_type })?;
-    let mut statistics = convert(footer.leaf_statistics(leaf), conversion);
+    let in_footer = footer.leaf_statistics(leaf);
+    let known = if let Some(scan) = scan { scan.over(in_footer) } else { in_footer };
+    let mut statistics = convert(known, conversion);
+    if file_leaf.stored == StoredType::Int96 {
+        drop_wrapped(&mut statistics, column.column_type);
+    }
     cut_to_limit(&mut statistics, column.column_type, bound_bytes_max);
     normalise(&mut statistics, column.column_type, Some(footer.row_count()));
     Ok(statistics)
 }
 
+/// An INT96 holds more instants than 64 bits do, and readers that keep 64 wrap the others to where they may be beyond every
+/// value: one bound that does not fit takes the other with it.
+fn drop_wrapped(statistics: &mut ColumnStatistics, column_type: PrimitiveType) {
+    let fits = |bound: &Option<Bound>| bound.as_ref().is_none_or(|bound| bound.value.fits(column_type));
+    if !(fits(&statistics.min) && fits(&statistics.max)) {
+        (statistics.min, statistics.max) = (None, None);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use prunus_statistics::{Bound, Count, Precision, Provenance};
+    use prunus_statistics::{Count, Precision, Provenance};
 
     use super::super::test_footer::{
         BYTE_ARRAY, DOUBLE, FIXED, INT32, INT64, INT96, REPEATED, REQUIRED, TestChunk, TestElement, TestFooter,
@@ -377,6 +408,73 @@ mod tests {
         let found = statistics(&file, &column(1, "s", "string"));
         assert_eq!(found.min, Some(bound(Value::Bytes(b"abcd".to_vec()))));
         assert_eq!(found.max, Some(bound(Value::Bytes(b"uvwy".to_vec()))));
+    }
+
+    fn scanned(min: Value, max: Value) -> ColumnStatistics {
+        let bound = |value| Some(Bound { value, precision: Precision::Exact, provenance: Provenance::Scanned });
+        let count = |value| Some(Count { value, provenance: Provenance::Scanned });
+        ColumnStatistics { min: bound(min), max: bound(max), null_count: count(1), nan_count: None }
+    }
+
+    /// What is known of the only column after its leaf was read with this result, as the values and whether they are exact.
+    fn after_scan(file: &TestFooter, column_type: &str, scan: ColumnStatistics) -> [Option<(Value, bool)>; 2] {
+        let bytes = file.encode();
+        let footer = Footer::parse(&bytes).unwrap();
+        let scans = BTreeMap::from([(0, LeafScan::Everything(scan))]);
+        let collected = match_scanned_columns(&footer, &scans, &[column(1, "x", column_type)], 4).unwrap();
+        let Some(FileColumn::Present(found)) = collected.columns.get(&FieldId(1)) else { panic!("{collected:?}") };
+        [&found.min, &found.max]
+            .map(|bound| bound.as_ref().map(|bound| (bound.value.clone(), bound.precision == Precision::Exact)))
+    }
+
+    #[test]
+    fn what_was_read_counts_before_the_footer() {
+        let chunk = TestChunk::of("x", INT32, 5).bounds(&[3, 0, 0, 0], &[4, 0, 0, 0]).nulls(0);
+        let file = TestFooter::flat(vec![leaf("x")]).row_group(5, vec![chunk]);
+        let read = scanned(Value::Integer(1), Value::Integer(9));
+        assert_eq!(
+            after_scan(&file, "decimal(20,2)", read),
+            [Some((Value::Integer(100), true)), Some((Value::Integer(900), true))]
+        );
+        assert_eq!(after_scan(&file, "int32", ColumnStatistics::default()), [None, None]);
+    }
+
+    #[test]
+    fn a_nan_count_that_was_read_leaves_the_rest_to_the_footer() {
+        let chunk = TestChunk::of("x", DOUBLE, 5).bounds(&1.0_f64.to_le_bytes(), &2.0_f64.to_le_bytes()).nulls(1);
+        let file = TestFooter::flat(vec![TestElement::leaf("x", DOUBLE)]).row_group(5, vec![chunk]);
+        let bytes = file.encode();
+        let footer = Footer::parse(&bytes).unwrap();
+        let nans = Count { value: 2, provenance: Provenance::Scanned };
+        let scans = BTreeMap::from([(0, LeafScan::NanCount(nans))]);
+        let collected = match_scanned_columns(&footer, &scans, &[column(1, "x", "float64")], 64).unwrap();
+        let expected = ColumnStatistics { nan_count: Some(nans), ..footer.leaf_statistics(0) };
+        assert!(expected.min.is_some());
+        assert_eq!(collected.columns[&FieldId(1)], FileColumn::Present(expected));
+    }
+
+    #[test]
+    fn a_bound_that_was_read_stays_exact_only_where_it_is_not_rounded_or_cut() {
+        let times = TestFooter::flat(vec![TestElement::leaf("x", INT64).converted(10)]);
+        assert_eq!(
+            after_scan(&times, "timestamptz(ms)", scanned(Value::Integer(1_000), Value::Integer(5_001))),
+            [Some((Value::Integer(1), true)), Some((Value::Integer(6), false))]
+        );
+        let strings = TestFooter::flat(vec![TestElement::leaf("x", BYTE_ARRAY).converted(0)]);
+        let text = |text: &[u8]| Value::Bytes(text.to_vec());
+        let read = || scanned(text(b"a\xff"), text(b"wxyz"));
+        assert_eq!(after_scan(&strings, "string", read()), [Some((text(b"a"), false)), Some((text(b"wxyz"), true))]);
+        assert_eq!(after_scan(&strings, "binary", read()), [Some((text(b"a\xff"), true)), Some((text(b"wxyz"), true))]);
+    }
+
+    #[test]
+    fn an_int96_beyond_the_tables_range_bounds_nothing() {
+        let file = TestFooter::flat(vec![TestElement::leaf("x", INT96)]);
+        // The year 9999 is beyond 64 bits of nanoseconds.
+        let read = || scanned(Value::Integer(0), Value::Integer(253_402_214_400_000_000_000));
+        assert_eq!(after_scan(&file, "timestamp(ns)", read()), [None, None]);
+        let microseconds = Some((Value::Integer(253_402_214_400_000_000), true));
+        assert_eq!(after_scan(&file, "timestamp(us)", read()), [Some((Value::Integer(0), true)), microseconds]);
     }
 
     #[test]

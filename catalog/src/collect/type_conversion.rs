@@ -4,7 +4,7 @@
 //! time) lies between two, and then a lower bound is rounded down and an upper bound up. A file type that is wider than the
 //! table's, or another kind of thing, is refused.
 
-use prunus_statistics::{Bound, ColumnStatistics, PrimitiveType, TimeUnit, Value};
+use prunus_statistics::{Bound, ColumnStatistics, Precision, PrimitiveType, TimeUnit, Value};
 
 use super::file_schema::FileLeaf;
 use super::leaf_type::StoredType;
@@ -91,7 +91,7 @@ fn to_decimal(from: PrimitiveType, precision: u8, scale: u8) -> Option<Conversio
     10_i128.checked_pow(added_scale.into()).filter(|_| holds).map(times)
 }
 
-/// The statistics after the conversion. A bound that overflows is unknown.
+/// The statistics after the conversion. A bound that overflows is unknown, and one that is rounded no longer exact.
 pub(super) fn convert(statistics: ColumnStatistics, conversion: Conversion) -> ColumnStatistics {
     let (multiply, divide) = match conversion {
         Conversion::Unchanged => return statistics,
@@ -99,23 +99,25 @@ pub(super) fn convert(statistics: ColumnStatistics, conversion: Conversion) -> C
         Conversion::CountsOnly => return ColumnStatistics { min: None, max: None, ..statistics },
     };
     ColumnStatistics {
-        min: scaled(statistics.min, |value| value.checked_mul(multiply)?.checked_div_euclid(divide)),
-        max: scaled(statistics.max, |value| {
-            value.checked_mul(multiply)?.checked_neg()?.checked_div_euclid(divide)?.checked_neg()
+        min: scaled(statistics.min, multiply, divide, |value| value.checked_div_euclid(divide)),
+        max: scaled(statistics.max, multiply, divide, |value| {
+            value.checked_neg()?.checked_div_euclid(divide)?.checked_neg()
         }),
         ..statistics
     }
 }
 
-fn scaled(bound: Option<Bound>, scale: impl Fn(i128) -> Option<i128>) -> Option<Bound> {
-    let bound = bound?;
-    let Value::Integer(value) = bound.value else { return None };
-    Some(Bound { value: Value::Integer(scale(value)?), ..bound })
+fn scaled(bound: Option<Bound>, multiply: i128, divide: i128, outward: impl Fn(i128) -> Option<i128>) -> Option<Bound> {
+    let Bound { value: Value::Integer(value), precision, provenance } = bound? else { return None };
+    let value = value.checked_mul(multiply)?;
+    let rounded = value.checked_rem(divide)? != 0 && precision == Precision::Exact;
+    let precision = if rounded { Precision::Bound } else { precision };
+    Some(Bound { value: Value::Integer(outward(value)?), precision, provenance })
 }
 
 #[cfg(test)]
 mod tests {
-    use prunus_statistics::{Precision, Provenance};
+    use prunus_statistics::Provenance;
 
     use super::*;
 
