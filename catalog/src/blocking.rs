@@ -63,3 +63,14 @@ impl Catalog {
         self.write(move |tx| once.run(tx, now_ms, &mut job)).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn work_that_panics_has_no_result() {
+        assert_eq!(attempt(|| 5).await, Some(5));
+        assert_eq!(attempt(|| -> i32 { panic!("bytes that were made for it") }).await, None);
+    }
+}

@@ -28,6 +28,7 @@ mod partitions;
 mod plans;
 mod regroup;
 mod rollback;
+mod round_trip;
 mod rows;
 mod server;
 mod snapshots;

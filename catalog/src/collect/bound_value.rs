@@ -87,24 +87,12 @@ mod tests {
     use prunus_statistics::TimeUnit;
 
     use super::super::annotation::Annotation;
-    use super::super::leaf_type::LeafType;
+    use super::super::test_footer::test_leaf;
     use super::*;
 
     fn check(stored: StoredType, annotation: Annotation, bytes: &[u8], expected: impl Into<Option<Value>>) {
-        let LeafType { column_type, ordered } = LeafType::of(stored, annotation);
-        let leaf = FileLeaf {
-            path: Vec::new(),
-            field_id: None,
-            column_type,
-            repeated: false,
-            stored,
-            ordered,
-            nullable: true,
-            annotation,
-            max_definition: 1,
-            max_repetition: 0,
-        };
-        assert_eq!(decode_bound(bytes, &leaf), expected.into(), "{column_type:?} {bytes:02x?}");
+        let leaf = test_leaf(stored, annotation);
+        assert_eq!(decode_bound(bytes, &leaf), expected.into(), "{:?} {bytes:02x?}", leaf.column_type);
     }
 
     fn integer(value: i128) -> Value {

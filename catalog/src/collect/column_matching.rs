@@ -425,9 +425,8 @@ mod tests {
         let scans = BTreeMap::from([(0, LeafScan::Everything(scan))]);
         let collected = match_scanned_columns(&footer, &scans, &[column(1, "x", column_type)], 4).unwrap();
         let Some(FileColumn::Present(found)) = collected.columns.get(&FieldId(1)) else { panic!("{collected:?}") };
-        [&found.min, &found.max].map(|bound| {
-            bound.as_ref().map(|bound| (bound.value.clone(), bound.precision == Precision::Exact))
-        })
+        [&found.min, &found.max]
+            .map(|bound| bound.as_ref().map(|bound| (bound.value.clone(), bound.precision == Precision::Exact)))
     }
 
     #[test]

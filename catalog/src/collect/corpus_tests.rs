@@ -7,6 +7,7 @@
 mod data;
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -15,8 +16,8 @@ use prunus_statistics::{Bound, ColumnStatistics, FileColumn, Value};
 use serde_json::Value as Json;
 
 use super::{
-    FOOTER_SUFFIX_BYTES, FileLeaf, Footer, FooterError, TableColumn, footer_range, infer_schema, match_columns,
-    metadata_within,
+    FOOTER_SUFFIX_BYTES, FileLeaf, Footer, FooterError, LeafScan, TableColumn, footer_range, infer_schema,
+    match_scanned_columns, metadata_within,
 };
 use crate::schema::assign_ids;
 
@@ -125,7 +126,7 @@ fn report(footer: &Footer<'_>, file: &Json) -> Report {
         count_what_is_known(&mut report, &statistics, column, leaf);
         report.contradictions.extend(contradictions(&statistics, column, leaf));
     }
-    match_into_own_schema(footer, columns, &mut report);
+    match_into_own_schema(footer, &BTreeMap::new(), columns, &mut report);
     report
 }
 
@@ -144,7 +145,12 @@ fn count_what_is_known(report: &mut Report, statistics: &ColumnStatistics, colum
 }
 
 /// A table made from the file takes the file, and what it then knows of its columns is true as well.
-fn match_into_own_schema(footer: &Footer<'_>, columns: &[Json], report: &mut Report) {
+fn match_into_own_schema(
+    footer: &Footer<'_>,
+    scans: &BTreeMap<usize, LeafScan>,
+    columns: &[Json],
+    report: &mut Report,
+) {
     let fields = match infer_schema(footer) {
         Ok(fields) => fields,
         Err(error) => {
@@ -164,7 +170,7 @@ fn match_into_own_schema(footer: &Footer<'_>, columns: &[Json], report: &mut Rep
             default: leaf.default,
         })
         .collect();
-    let collected = match match_columns(footer, &table, 64) {
+    let collected = match match_scanned_columns(footer, scans, &table, 64) {
         Ok(collected) => collected,
         Err(faults) => {
             let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();

@@ -152,3 +152,59 @@ impl LeafReading {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_footer::{INT32, TestChunk, TestElement, TestFooter, Writer};
+    use super::*;
+    use crate::location::Location;
+    use crate::storage::StorageError;
+
+    /// A file of one required column `x` with the rows 5 and 7, and its footer.
+    fn file() -> (Vec<u8>, Vec<u8>) {
+        let mut page = Writer::default();
+        for (id, value) in [(1, 0), (2, 8), (3, 8)] {
+            page.i64(id, value);
+        }
+        page.structure(5, |page| {
+            for (id, value) in [(1, 2), (2, 0), (3, 3), (4, 3)] {
+                page.i64(id, value);
+            }
+        });
+        page.bytes.extend([0, 5, 0, 0, 0, 7, 0, 0, 0]);
+        let chunk = TestChunk::of("x", INT32, 2).placed(4, page.bytes.len().try_into().unwrap());
+        let leaf = TestElement::leaf("x", INT32).repetition(0);
+        let footer = TestFooter::flat(vec![leaf]).row_group(2, vec![chunk]).encode();
+        let length = u32::try_from(footer.len()).unwrap().to_le_bytes();
+        ([b"PAR1", &page.bytes[..], &footer, &length, b"PAR1"].concat(), footer)
+    }
+
+    #[tokio::test]
+    async fn a_leaf_is_read_from_its_storage() {
+        let (bytes, metadata) = file();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.parquet");
+        std::fs::write(&path, bytes).unwrap();
+        let (storage, location) = (Storage::from_environment(), Location::parse(path.to_str().unwrap(), None).unwrap());
+        let object = storage.head(&location).await.unwrap();
+        let footer = Footer::parse(&metadata).unwrap();
+        let scans = scan(&storage, &object, &footer, &[0, 1], ScanFor::Everything).await.unwrap();
+        let [(0, LeafScan::Everything(read))] = &scans.into_iter().collect::<Vec<_>>()[..] else { panic!() };
+        assert_eq!(read.max.as_ref().map(|bound| &bound.value), Some(&prunus_statistics::Value::Integer(7)));
+        assert!(scan(&storage, &object, &footer, &[0], ScanFor::NanCount).await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_file_that_was_replaced_is_not_read() {
+        let (bytes, metadata) = file();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.parquet");
+        std::fs::write(&path, &bytes).unwrap();
+        let (storage, location) = (Storage::from_environment(), Location::parse(path.to_str().unwrap(), None).unwrap());
+        let object = storage.head(&location).await.unwrap();
+        std::fs::write(&path, [&bytes[..], b"more"].concat()).unwrap();
+        let footer = Footer::parse(&metadata).unwrap();
+        let replaced = scan(&storage, &object, &footer, &[0], ScanFor::Everything).await;
+        assert!(matches!(replaced, Err(ScanError::Storage(StorageError::Replaced))), "{replaced:?}");
+    }
+}

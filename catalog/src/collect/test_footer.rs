@@ -1,5 +1,26 @@
 //! Footers made by hand, for tests: what no writer would write as well as what all write.
 
+use super::annotation::Annotation;
+use super::file_schema::FileLeaf;
+use super::leaf_type::{LeafType, StoredType};
+
+/// An optional leaf at the top of the schema.
+pub(super) fn test_leaf(stored: StoredType, annotation: Annotation) -> FileLeaf {
+    let LeafType { column_type, ordered } = LeafType::of(stored, annotation);
+    FileLeaf {
+        path: vec!["x".to_owned()],
+        field_id: None,
+        column_type,
+        repeated: false,
+        stored,
+        ordered,
+        nullable: true,
+        annotation,
+        max_definition: 1,
+        max_repetition: 0,
+    }
+}
+
 /// A schema element. The defaults are those of an optional column.
 #[derive(Clone, Debug)]
 pub(super) struct TestElement {
@@ -85,6 +106,8 @@ pub(super) struct TestChunk {
     pub(super) deprecated_max: Option<Vec<u8>>,
     pub(super) null_count: Option<i64>,
     pub(super) nan_count: Option<i64>,
+    /// Where its bytes begin and how many there are.
+    pub(super) place: Option<(i64, i64)>,
 }
 
 impl TestChunk {
@@ -104,6 +127,10 @@ impl TestChunk {
 
     pub(super) fn nulls(self, null_count: i64) -> Self {
         Self { null_count: Some(null_count), ..self }
+    }
+
+    pub(super) fn placed(self, start: i64, length: i64) -> Self {
+        Self { place: Some((start, length)), ..self }
     }
 
     pub(super) fn nans(self, nan_count: i64) -> Self {
@@ -206,6 +233,11 @@ fn write_metadata(writer: &mut Writer, chunk: &TestChunk) {
     writer.i64(1, chunk.physical.into());
     writer.strings(3, &chunk.path);
     writer.i64(5, chunk.num_values);
+    if let Some((start, length)) = chunk.place {
+        for (id, value) in [(4, 0), (7, length), (9, start)] {
+            writer.i64(id, value);
+        }
+    }
     writer.structure(12, |writer| {
         for (id, bytes) in [(1, &chunk.deprecated_max), (5, &chunk.max_value), (6, &chunk.min_value)] {
             if let Some(bytes) = bytes {
@@ -222,8 +254,8 @@ fn write_metadata(writer: &mut Writer, chunk: &TestChunk) {
 
 /// Writes thrift's compact protocol, with every field id in full.
 #[derive(Default)]
-struct Writer {
-    bytes: Vec<u8>,
+pub(super) struct Writer {
+    pub(super) bytes: Vec<u8>,
 }
 
 impl Writer {
@@ -244,12 +276,12 @@ impl Writer {
         self.zigzag(id.into());
     }
 
-    fn i64(&mut self, id: i16, value: i64) {
+    pub(super) fn i64(&mut self, id: i16, value: i64) {
         self.header(id, 6);
         self.zigzag(value);
     }
 
-    fn optional(&mut self, id: i16, value: Option<i32>) {
+    pub(super) fn optional(&mut self, id: i16, value: Option<i32>) {
         if let Some(value) = value {
             self.header(id, 5);
             self.zigzag(value.into());
@@ -262,7 +294,7 @@ impl Writer {
         self.bytes.extend_from_slice(bytes);
     }
 
-    fn structure(&mut self, id: i16, write: impl Fn(&mut Self)) {
+    pub(super) fn structure(&mut self, id: i16, write: impl Fn(&mut Self)) {
         self.header(id, 12);
         write(self);
         self.bytes.push(0);

@@ -107,12 +107,7 @@ pub(super) fn convert(statistics: ColumnStatistics, conversion: Conversion) -> C
     }
 }
 
-fn scaled(
-    bound: Option<Bound>,
-    multiply: i128,
-    divide: i128,
-    outward: impl Fn(i128) -> Option<i128>,
-) -> Option<Bound> {
+fn scaled(bound: Option<Bound>, multiply: i128, divide: i128, outward: impl Fn(i128) -> Option<i128>) -> Option<Bound> {
     let Bound { value: Value::Integer(value), precision, provenance } = bound? else { return None };
     let value = value.checked_mul(multiply)?;
     let rounded = value.checked_rem(divide)? != 0 && precision == Precision::Exact;

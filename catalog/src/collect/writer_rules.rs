@@ -154,24 +154,8 @@ fn is_temporal(leaf: &FileLeaf) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::annotation::Annotation;
-    use super::super::leaf_type::LeafType;
+    use super::super::test_footer::test_leaf;
     use super::*;
-
-    fn leaf(stored: StoredType, annotation: Annotation) -> FileLeaf {
-        let LeafType { column_type, ordered } = LeafType::of(stored, annotation);
-        FileLeaf {
-            path: vec!["x".to_owned()],
-            field_id: None,
-            column_type,
-            repeated: false,
-            stored,
-            ordered,
-            nullable: true,
-            annotation,
-            max_definition: 1,
-            max_repetition: 0,
-        }
-    }
 
     fn check(created_by: &str, leaf: &FileLeaf, trusted: bool) {
         assert_eq!(Writer::parse(Some(created_by)).is_trusted_with(leaf), trusted, "{created_by}");
@@ -197,32 +181,34 @@ mod tests {
 
     #[test]
     fn strings_of_old_parquet_mr_are_not_trusted() {
-        let string = leaf(StoredType::ByteArray, Annotation::String);
+        let string = test_leaf(StoredType::ByteArray, Annotation::String);
         check("parquet-mr version 1.7.0 (build 1.7.0)", &string, false);
         check("parquet-mr version 1.10.0-SNAPSHOT", &string, false);
         check("parquet-mr", &string, false);
         check("parquet-mr version 1.10.0 (build a89)", &string, true);
         check("parquet-mr-trino version 481 (build n/a)", &string, true);
-        check("parquet-mr version 1.7.0", &leaf(StoredType::Int64, Annotation::Plain), true);
+        check("parquet-mr version 1.7.0", &test_leaf(StoredType::Int64, Annotation::Plain), true);
     }
 
     #[test]
     fn what_no_one_signed_is_trusted_with_signed_orders_only() {
         let no_one = Writer::parse(None);
-        assert!(!no_one.is_trusted_with(&leaf(StoredType::ByteArray, Annotation::Plain)));
-        assert!(!no_one.is_trusted_with(&leaf(StoredType::Int32, Annotation::Integer { bits: 32, signed: false })));
-        assert!(no_one.is_trusted_with(&leaf(StoredType::Double, Annotation::Plain)));
+        assert!(!no_one.is_trusted_with(&test_leaf(StoredType::ByteArray, Annotation::Plain)));
+        assert!(
+            !no_one.is_trusted_with(&test_leaf(StoredType::Int32, Annotation::Integer { bits: 32, signed: false }))
+        );
+        assert!(no_one.is_trusted_with(&test_leaf(StoredType::Double, Annotation::Plain)));
     }
 
     #[test]
     fn decimals_of_some_writers_are_not_trusted() {
         let decimal = Annotation::Decimal { precision: 9, scale: 2 };
-        let fixed = leaf(StoredType::Fixed(4), decimal);
+        let fixed = test_leaf(StoredType::Fixed(4), decimal);
         check("Polars", &fixed, false);
         check("ClickHouse v24.8.4.1-lts", &fixed, false);
         check("ClickHouse v25.8.1.1-lts", &fixed, true);
-        check("Polars", &leaf(StoredType::Int32, decimal), true);
-        let byte_array = leaf(StoredType::ByteArray, decimal);
+        check("Polars", &test_leaf(StoredType::Int32, decimal), true);
+        let byte_array = test_leaf(StoredType::ByteArray, decimal);
         check("parquet-rs version 58.4.1", &byte_array, false);
         check("parquet-rs version 60.1.0", &byte_array, true);
         check("parquet-rs version 58.4.1", &fixed, true);
@@ -230,7 +216,7 @@ mod tests {
 
     #[test]
     fn unsigned_integers_of_some_writers_are_not_trusted() {
-        let unsigned = leaf(StoredType::Int64, Annotation::Integer { bits: 64, signed: false });
+        let unsigned = test_leaf(StoredType::Int64, Annotation::Integer { bits: 64, signed: false });
         check("Polars", &unsigned, false);
         check("parquet-go version latest", &unsigned, false);
         check("parquet-cpp version(..151-SNAPSHOT", &unsigned, false);
@@ -239,17 +225,21 @@ mod tests {
 
     #[test]
     fn floats_of_parquet_cpp_are_not_trusted() {
-        let float = leaf(StoredType::Double, Annotation::Plain);
+        let float = test_leaf(StoredType::Double, Annotation::Plain);
         check("parquet-cpp version 1.3.2-SNAPSHOT", &float, false);
         check("parquet-cpp version 1.5.1-SNAPSHOT", &float, false);
         check("parquet-cpp-arrow version 3.0.0", &float, true);
-        check("parquet-cpp version 1.5.1-SNAPSHOT", &leaf(StoredType::Int64, Annotation::Plain), true);
+        check("parquet-cpp version 1.5.1-SNAPSHOT", &test_leaf(StoredType::Int64, Annotation::Plain), true);
     }
 
     #[test]
     fn timestamps_of_parquet_net_are_not_trusted() {
         let unit = prunus_statistics::TimeUnit::Millisecond;
-        check("Parquet.Net version 6.0.3", &leaf(StoredType::Int64, Annotation::Timestamp { unit, utc: false }), false);
-        check("Parquet.Net version 6.0.3", &leaf(StoredType::Int64, Annotation::Plain), true);
+        check(
+            "Parquet.Net version 6.0.3",
+            &test_leaf(StoredType::Int64, Annotation::Timestamp { unit, utc: false }),
+            false,
+        );
+        check("Parquet.Net version 6.0.3", &test_leaf(StoredType::Int64, Annotation::Plain), true);
     }
 }

@@ -1,13 +1,20 @@
 //! The data of the corpus: read, it gives the truth exactly or an error.
 
-use std::collections::BTreeMap;
-
 use prunus_statistics::{Precision, PrimitiveType, Provenance};
 
-use super::super::scan::{LeafScan, ScanError, ScanFor, scan, scan_bytes};
+use super::super::scan::{ScanError, ScanFor, scan, scan_bytes};
 use super::*;
 use crate::location::Location;
 use crate::storage::Storage;
+
+/// Leaves whose bounds are unknown although the data is read: a rule takes them.
+const UNKNOWN_BY_RULE: [(&str, &str); 3] = [
+    // The parts of a variant have no order of their own.
+    ("files/parquet-testing__case-132.parquet", "var.metadata"),
+    ("files/parquet-testing__case-132.parquet", "var.typed_value.b.typed_value"),
+    // A decimal of ten digits that stores values of twelve.
+    ("files/made__parquet_rs_byte_array_decimal_truncated.parquet", "f"),
+];
 
 type Scans = BTreeMap<usize, LeafScan>;
 
@@ -55,13 +62,15 @@ fn chain(error: &dyn std::error::Error) -> String {
 /// Where what was read is not the truth, or is unknown without need.
 fn differences(scans: &Scans, file: &Json, footer: &Footer<'_>) -> Vec<String> {
     let mut found = Vec::new();
+    let name = file["file"].as_str().unwrap();
     let must_be_known = file["expect"]["data"] == "ok";
     for (index, (column, leaf)) in file["columns"].as_array().unwrap().iter().zip(footer.leaves()).enumerate() {
-        let place = format!("{} {}", file["file"].as_str().unwrap(), leaf.dotted_path());
+        let place = format!("{name} {}", leaf.dotted_path());
+        let taken = UNKNOWN_BY_RULE.contains(&(name, leaf.dotted_path().as_str()));
         let LeafScan::Everything(statistics) = &scans[&index] else { panic!("{place}") };
         found.extend(contradictions(statistics, column, leaf).into_iter().map(|found| format!("{place}: {found}")));
         for (side, bound) in [("min", &statistics.min), ("max", &statistics.max)] {
-            if let Some(fault) = fault_of_bound(bound.as_ref(), (column, side), leaf, must_be_known) {
+            if let Some(fault) = fault_of_bound(bound.as_ref(), (column, side), leaf, must_be_known && !taken) {
                 found.push(format!("{place}: {side} {fault}: {bound:?}, truth {}", column["truth"][side]));
             }
         }
@@ -74,7 +83,15 @@ fn differences(scans: &Scans, file: &Json, footer: &Footer<'_>) -> Vec<String> {
             found.push(format!("{place}: NaN count unknown"));
         }
     }
+    found.extend(contradictions_in_a_table(scans, file, footer));
     found
+}
+
+/// What a table made from the file would know of its columns is true as well.
+fn contradictions_in_a_table(scans: &Scans, file: &Json, footer: &Footer<'_>) -> Vec<String> {
+    let mut report = Report::default();
+    match_into_own_schema(footer, scans, file["columns"].as_array().unwrap(), &mut report);
+    report.contradictions.into_iter().map(|found| format!("{} in a table: {found}", file["file"])).collect()
 }
 
 fn fault_of_bound(
@@ -88,7 +105,9 @@ fn fault_of_bound(
         None if truth.is_null() || column["order"] == "undefined" || !column["ambiguous"].is_null() => None,
         None => (must_be_known && leaf.column_type.is_some()).then_some("unknown"),
         Some(_) if truth.is_null() => Some("there is none"),
-        Some(bound) if (bound.precision, bound.provenance) != (Precision::Exact, Provenance::Scanned) => Some("not exact"),
+        Some(bound) if (bound.precision, bound.provenance) != (Precision::Exact, Provenance::Scanned) => {
+            Some("not exact")
+        }
         Some(bound) => (!is_same(&bound.value, truth)).then_some("another value"),
     }
 }
@@ -99,7 +118,9 @@ fn is_same(value: &Value, truth: &Json) -> bool {
         (Value::Bytes(bytes), Some(prefix)) => {
             bytes.starts_with(&from_hex(prefix)) && truth["len"].as_u64() == u64::try_from(bytes.len()).ok()
         }
-        (Value::Float(value), None) => matches!(true_value(truth), Value::Float(truth) if truth.to_bits() == value.to_bits()),
+        (Value::Float(value), None) => {
+            matches!(true_value(truth), Value::Float(truth) if truth.to_bits() == value.to_bits())
+        }
         _ => *value == true_value(truth),
     }
 }
@@ -157,4 +178,4 @@ fn damaged_data_is_an_error_or_is_read() {
 
 /// So much of a file, from its start, is damaged: the first pages are as good as the later ones.
 const MAX_DAMAGED_BYTES: usize = 4096;
-const DAMAGES_PER_FILE: usize = 60;
+const DAMAGES_PER_FILE: usize = 30;

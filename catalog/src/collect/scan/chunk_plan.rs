@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::super::file_schema::FileLeaf;
 use super::super::footer::Footer;
 use super::super::raw_footer::{RawChunk, RawPlace};
 use super::decompress::Codec;
@@ -25,7 +26,7 @@ pub(super) struct ChunkPlan {
 
 /// The chunks of a leaf that have values, in the order of the row groups.
 pub(super) fn plan_chunks(footer: &Footer<'_>, leaf: usize, size_bytes: u64) -> Result<Vec<ChunkPlan>, ScanError> {
-    let column = || footer.leaves().get(leaf).map(|leaf| leaf.dotted_path()).unwrap_or_default();
+    let column = || footer.leaves().get(leaf).map(FileLeaf::dotted_path).unwrap_or_default();
     let (mut plans, mut bytes) = (Vec::new(), 0_u64);
     for (row_group, (chunk, rows)) in footer.chunks_of(leaf).zip(footer.row_group_rows()).enumerate() {
         let plan = plan_chunk(chunk, size_bytes).and_then(|plan| {
@@ -73,6 +74,7 @@ fn range_within(start: i64, length: i64, size_bytes: u64) -> Option<Range<u64>> 
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::test_footer::{INT32, TestChunk, TestElement, TestFooter};
     use super::*;
 
     #[test]
@@ -94,28 +96,67 @@ mod tests {
         }
     }
 
-    fn check(place: RawPlace, expected: Result<Range<u64>, ChunkFault>) {
-        assert_eq!(located(place, 1 << 40).map(|(range, _)| range), expected);
+    fn check(place: RawPlace, expected: &Result<Range<u64>, ChunkFault>) {
+        assert_eq!(&located(place, 1 << 40).map(|(range, _)| range), expected);
     }
 
     #[test]
     fn a_chunk_begins_with_its_dictionary() {
-        check(place(0, 50, Some(20), 60), Ok(20..80));
-        check(place(0, 50, Some(0), 60), Ok(50..110));
-        check(place(0, 50, Some(70), 60), Ok(50..110));
-        check(place(0, 50, None, 60), Ok(50..110));
+        check(place(0, 50, Some(20), 60), &Ok(20..80));
+        check(place(0, 50, Some(0), 60), &Ok(50..110));
+        check(place(0, 50, Some(70), 60), &Ok(50..110));
+        check(place(0, 50, None, 60), &Ok(50..110));
     }
 
     #[test]
     fn a_chunk_has_a_codec_that_is_known() {
-        check(place(3, 50, None, 60), Err(ChunkFault::UnsupportedCodec(3)));
-        check(RawPlace { codec: None, ..place(0, 50, None, 60) }, Err(ChunkFault::NoPlace));
+        check(place(3, 50, None, 60), &Err(ChunkFault::UnsupportedCodec(3)));
+        check(RawPlace { codec: None, ..place(0, 50, None, 60) }, &Err(ChunkFault::NoPlace));
     }
 
     #[test]
     fn a_chunk_has_only_so_many_bytes() {
         let length = MAX_CHUNK_BYTES.cast_signed();
-        check(place(0, 4, None, length), Ok(4..MAX_CHUNK_BYTES + 4));
-        check(place(0, 4, None, length + 1), Err(ChunkFault::ChunkTooLong(MAX_CHUNK_BYTES + 1)));
+        check(place(0, 4, None, length), &Ok(4..MAX_CHUNK_BYTES + 4));
+        check(place(0, 4, None, length + 1), &Err(ChunkFault::ChunkTooLong(MAX_CHUNK_BYTES + 1)));
+    }
+
+    /// The ranges of the chunks of a column of three row groups, each at a place or without values.
+    fn ranges(places: [Option<(i64, i64)>; 3]) -> Result<Vec<Range<u64>>, String> {
+        let file = places.into_iter().fold(TestFooter::flat(vec![TestElement::leaf("x", INT32)]), |file, place| {
+            let rows = i64::from(place.is_some());
+            file.row_group(rows, vec![TestChunk { place, ..TestChunk::of("x", INT32, rows) }])
+        });
+        let bytes = file.encode();
+        match plan_chunks(&Footer::parse(&bytes).unwrap(), 0, 100) {
+            Ok(plans) => Ok(plans.into_iter().map(|plan| plan.range).collect()),
+            Err(error) => Err(format!("{error}: {}", std::error::Error::source(&error).unwrap())),
+        }
+    }
+
+    #[test]
+    fn a_chunk_without_values_is_not_read() {
+        assert_eq!(ranges([Some((4, 6)), None, Some((10, 90))]), Ok(vec![4..10, 10..100]));
+    }
+
+    #[test]
+    fn chunks_that_share_bytes_are_refused() {
+        let message = "column `x` cannot be read in row group 2: the column's chunks together are longer than the file";
+        assert_eq!(ranges([Some((4, 40)); 3]), Err(message.to_owned()));
+    }
+
+    #[test]
+    fn a_chunk_outside_the_file_is_refused() {
+        let message = "column `x` cannot be read in row group 0: it would begin at byte 60 and have 41 bytes, in a file of \
+                       100";
+        assert_eq!(ranges([Some((60, 41)), None, None]), Err(message.to_owned()));
+    }
+
+    #[test]
+    fn an_encrypted_chunk_is_refused() {
+        let chunk = TestChunk { encrypted: true, ..TestChunk::of("x", INT32, 1).placed(4, 6) };
+        let bytes = TestFooter::flat(vec![TestElement::leaf("x", INT32)]).row_group(1, vec![chunk]).encode();
+        let error = plan_chunks(&Footer::parse(&bytes).unwrap(), 0, 100).unwrap_err();
+        assert!(matches!(error, ScanError::Chunk { fault: ChunkFault::Encrypted, .. }));
     }
 }

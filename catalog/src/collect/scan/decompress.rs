@@ -112,8 +112,7 @@ mod tests {
 
     use super::*;
 
-    const CODECS: [Codec; 6] =
-        [Codec::Snappy, Codec::Gzip, Codec::Brotli, Codec::Lz4, Codec::Zstd, Codec::Lz4Raw];
+    const CODECS: [Codec; 6] = [Codec::Snappy, Codec::Gzip, Codec::Brotli, Codec::Lz4, Codec::Zstd, Codec::Lz4Raw];
 
     fn compress(codec: Codec, bytes: &[u8]) -> Vec<u8> {
         match codec {
@@ -165,7 +164,11 @@ mod tests {
         for codec in CODECS {
             let compressed = compress(codec, &bytes);
             for claimed in [0, 1, 999, 1001] {
-                assert_eq!(codec.decompress(&compressed, claimed), Err(ChunkFault::Decompression(claimed)), "{codec:?}");
+                assert_eq!(
+                    codec.decompress(&compressed, claimed),
+                    Err(ChunkFault::Decompression(claimed)),
+                    "{codec:?}"
+                );
             }
         }
     }

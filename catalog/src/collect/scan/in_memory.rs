@@ -20,9 +20,11 @@ pub(in super::super) fn scan_bytes(
         for plan in plan_chunks(footer, *leaf, file.len() as u64)? {
             let range = usize::try_from(plan.range.start).unwrap()..usize::try_from(plan.range.end).unwrap();
             let column = footer.leaves()[*leaf].dotted_path();
-            reading
-                .read(&plan, &file[range])
-                .map_err(|fault| ScanError::Chunk { column, row_group: plan.row_group, fault })?;
+            reading.read(&plan, &file[range]).map_err(|fault| ScanError::Chunk {
+                column,
+                row_group: plan.row_group,
+                fault,
+            })?;
         }
         scans.insert(*leaf, reading.into_scan());
     }

@@ -41,9 +41,9 @@ impl LeafFold {
         let kind = match leaf.column_type {
             Some(column_type) if column_type.is_float() => Kind::Decoded,
             Some(_) if !leaf.ordered => Kind::Counted,
-            Some(
-                PrimitiveType::String | PrimitiveType::Binary | PrimitiveType::Fixed(_) | PrimitiveType::Uuid,
-            ) => Kind::Bytes,
+            Some(PrimitiveType::String | PrimitiveType::Binary | PrimitiveType::Fixed(_) | PrimitiveType::Uuid) => {
+                Kind::Bytes
+            }
             Some(_) => Kind::Decoded,
             None => Kind::Counted,
         };
@@ -159,5 +159,129 @@ fn replace_bytes(side: &mut Option<Value>, bytes: &[u8], outward: Ordering) {
         }
         Some(_) => {}
         None => *side = Some(Value::Bytes(bytes.to_vec())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use half::f16;
+    use prunus_statistics::TimeUnit;
+
+    use super::super::super::annotation::Annotation;
+    use super::super::super::test_footer::test_leaf;
+    use super::*;
+
+    fn statistics(leaf: &FileLeaf, values: &[&[u8]]) -> ColumnStatistics {
+        let mut fold = LeafFold::of(leaf);
+        for value in values {
+            fold.add(value, 1);
+        }
+        fold.into_statistics()
+    }
+
+    /// The bounds of values, smallest and largest.
+    fn check(
+        stored: StoredType,
+        annotation: Annotation,
+        values: &[&[u8]],
+        expected: impl Into<Option<(Value, Value)>>,
+    ) {
+        let found = statistics(&test_leaf(stored, annotation), values);
+        for bound in [&found.min, &found.max].into_iter().flatten() {
+            assert_eq!((bound.precision, bound.provenance), (Precision::Exact, Provenance::Scanned));
+        }
+        let values = found.min.zip(found.max).map(|(min, max)| (min.value, max.value));
+        assert_eq!(values, expected.into(), "{stored:?} {annotation:?}");
+    }
+
+    fn integers(min: i128, max: i128) -> (Value, Value) {
+        (Value::Integer(min), Value::Integer(max))
+    }
+
+    fn bytes(min: &[u8], max: &[u8]) -> (Value, Value) {
+        (Value::Bytes(min.to_vec()), Value::Bytes(max.to_vec()))
+    }
+
+    #[test]
+    fn bounds_are_in_the_order_of_the_type() {
+        let unsigned = Annotation::Integer { bits: 32, signed: false };
+        let decimal = Annotation::Decimal { precision: 9, scale: 2 };
+        let words: [&[u8]; 2] = [&[0xff; 4], &[1, 0, 0, 0]];
+        check(StoredType::Int32, Annotation::Plain, &words, integers(-1, 1));
+        check(StoredType::Int32, unsigned, &words, integers(1, u32::MAX.into()));
+        check(StoredType::ByteArray, decimal, &[&[0xff, 0x00], &[0x80], &[0x00, 0x80]], integers(-256, 128));
+        check(StoredType::ByteArray, Annotation::String, &[b"b", b"\xff", b"a\xff", b""], bytes(b"", b"\xff"));
+        check(StoredType::Fixed(1), Annotation::Plain, &[&[0x80], &[0x7f]], bytes(&[0x7f], &[0x80]));
+        check(StoredType::Boolean, Annotation::Plain, &[&[1]], (Value::Boolean(true), Value::Boolean(true)));
+    }
+
+    #[test]
+    fn a_value_that_the_type_cannot_hold_makes_both_bounds_unknown() {
+        let narrow = Annotation::Integer { bits: 8, signed: true };
+        check(StoredType::Int32, narrow, &[&[5, 0, 0, 0], &[127, 0, 0, 0]], integers(5, 127));
+        check(StoredType::Int32, narrow, &[&[5, 0, 0, 0], &[0x2c, 1, 0, 0]], None);
+        let time = Annotation::Time(TimeUnit::Millisecond);
+        check(StoredType::Int32, time, &[&[0; 4], &86_400_000_i32.to_le_bytes()], None);
+        let decimal = Annotation::Decimal { precision: 2, scale: 0 };
+        check(StoredType::Int32, decimal, &[&[1, 0, 0, 0], &[100, 0, 0, 0]], None);
+        check(StoredType::ByteArray, decimal, &[&[1], &[]], None);
+        check(StoredType::ByteArray, decimal, &[&[1], &[&[1][..], &[0; 16]].concat()], None);
+    }
+
+    #[test]
+    fn an_int96_is_an_instant_of_more_than_64_bits() {
+        let int96 = |nanoseconds: i64, day: i32| [&nanoseconds.to_le_bytes()[..], &day.to_le_bytes()].concat();
+        let (low, high) = (int96(0, 2_440_588), int96(1, 5_373_484));
+        check(StoredType::Int96, Annotation::Plain, &[&high, &low], integers(0, 253_402_214_400_000_000_001));
+        // Nanoseconds beyond a day, and a day beyond 64 bits of microseconds.
+        check(StoredType::Int96, Annotation::Plain, &[&low, &int96(-1, 2_440_588)], None);
+        check(StoredType::Int96, Annotation::Plain, &[&low, &int96(0, i32::MAX)], None);
+    }
+
+    #[test]
+    fn nans_of_every_pattern_are_counted_and_left_out() {
+        let leaf = test_leaf(StoredType::Double, Annotation::Plain);
+        let patterns = [0x7ff8_0000_0000_0000, 0xfff8_0000_0000_0000, 0x7ff0_0000_0000_0001, u64::MAX];
+        let nans: Vec<[u8; 8]> = patterns.iter().map(|bits: &u64| bits.to_le_bytes()).collect();
+        let (low, high) = (f64::NEG_INFINITY.to_le_bytes(), 1.0_f64.to_le_bytes());
+        let values: Vec<&[u8]> = nans.iter().chain([&low, &high]).map(<[u8; 8]>::as_slice).collect();
+        let found = statistics(&leaf, &values);
+        assert_eq!(found.nan_count, Some(scanned(4)));
+        assert_eq!(found.min.map(|bound| bound.value), Some(Value::Float(f64::NEG_INFINITY)));
+        assert_eq!(found.max.map(|bound| bound.value), Some(Value::Float(1.0)));
+        let half = test_leaf(StoredType::Fixed(2), Annotation::Float16);
+        assert_eq!(statistics(&half, &[&f16::NAN.to_le_bytes()]).nan_count, Some(scanned(1)));
+    }
+
+    #[test]
+    fn zeros_keep_their_signs() {
+        let zeros = [0.0_f32.to_le_bytes(), (-0.0_f32).to_le_bytes()];
+        let found = statistics(&test_leaf(StoredType::Float, Annotation::Plain), &[&zeros[0], &zeros[1]]);
+        let bits = [found.min, found.max].map(|bound| match bound.unwrap().value {
+            Value::Float(value) => value.to_bits(),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(bits, [(-0.0_f64).to_bits(), 0.0_f64.to_bits()]);
+    }
+
+    #[test]
+    fn a_type_without_an_order_has_counts_only() {
+        check(StoredType::ByteArray, Annotation::Unordered, &[b"a"], None);
+        check(StoredType::Fixed(12), Annotation::Interval, &[&[0; 12]], None);
+        let mut fold = LeafFold::of(&test_leaf(StoredType::Fixed(12), Annotation::Interval));
+        fold.add_slots(5, 2);
+        assert_eq!(fold.into_statistics().null_count, Some(scanned(2)));
+    }
+
+    #[test]
+    fn values_where_only_nulls_may_be_make_the_null_count_unknown() {
+        let leaf = test_leaf(StoredType::Int32, Annotation::Null);
+        let null_count = |nulls| {
+            let mut fold = LeafFold::of(&leaf);
+            fold.add_slots(5, nulls);
+            fold.into_statistics().null_count
+        };
+        assert_eq!(null_count(5), Some(scanned(5)));
+        assert_eq!(null_count(4), None);
     }
 }

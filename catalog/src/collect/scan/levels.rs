@@ -97,7 +97,8 @@ fn count_of(wanted: u32, stored: Stored<'_>, max: u32, values: u64) -> Result<u6
         Stored::Packed(bytes) => {
             let mut bits = bytes.iter().flat_map(|byte| (0..8).rev().map(move |bit| u32::from(byte >> bit & 1)));
             for _ in 0..values {
-                let level = bits.by_ref().take(usize::try_from(width).unwrap_or(0)).fold(0, |level, bit| level << 1 | bit);
+                let level =
+                    bits.by_ref().take(usize::try_from(width).unwrap_or(0)).fold(0, |level, bit| level << 1 | bit);
                 add(level, 1)?;
             }
         }

@@ -66,11 +66,13 @@ impl<'a> Iterator for Pages<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::test_footer::Writer;
     use super::*;
 
     /// A data page of this many values whose body is `body`; every number must be below 64, to take a byte.
     fn page(values: u8, claimed_bytes: u8, body: &[u8]) -> Vec<u8> {
-        let header = [0x15, 0, 0x15, 0, 0x15, 2 * claimed_bytes, 0x2c, 0x15, 2 * values, 0x15, 0, 0x15, 6, 0x15, 6, 0, 0];
+        let header =
+            [0x15, 0, 0x15, 0, 0x15, 2 * claimed_bytes, 0x2c, 0x15, 2 * values, 0x15, 0, 0x15, 6, 0x15, 6, 0, 0];
         [&header[..], body].concat()
     }
 
@@ -88,6 +90,23 @@ mod tests {
     fn a_page_beyond_its_chunk_is_refused() {
         let error = ChunkFault::PageBeyondChunk { claimed_bytes: 4, bytes_left: 3 };
         assert_eq!(walk(&page(2, 4, b"abc"), 2), Err(error));
+    }
+
+    #[test]
+    fn a_page_decompresses_into_only_so_many_bytes() {
+        let claiming = |uncompressed: i32| {
+            let mut writer = Writer::default();
+            writer.i64(1, 0);
+            writer.i64(2, uncompressed.into());
+            writer.i64(3, 0);
+            writer.structure(5, |page| (1..=4).for_each(|id| page.i64(id, 1)));
+            writer.bytes.push(0);
+            walk(&writer.bytes, 1)
+        };
+        let most = i32::try_from(MAX_PAGE_BYTES).unwrap();
+        assert_eq!(claiming(most), Ok(0));
+        assert_eq!(claiming(most + 1), Err(ChunkFault::PageTooLong(most + 1)));
+        assert_eq!(claiming(-1), Err(ChunkFault::PageTooLong(-1)));
     }
 
     #[test]

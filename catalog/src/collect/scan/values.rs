@@ -252,6 +252,40 @@ mod tests {
         assert_eq!(read(&more_than_there_is, DELTA_STRINGS, 1, StoredType::ByteArray), Err(ChunkFault::Values));
     }
 
+    /// Integers in one block, their differences in 64 bits each.
+    fn deltas(values: &[i64]) -> Vec<u8> {
+        let varint = |mut value: u64| {
+            let mut bytes = Vec::new();
+            while value >= 0x80 {
+                bytes.push(u8::try_from(value & 0x7f).unwrap() | 0x80);
+                value >>= 7;
+            }
+            bytes.push(u8::try_from(value).unwrap());
+            bytes
+        };
+        let count = u64::try_from(values.len()).unwrap();
+        let block_values = count.next_multiple_of(128);
+        let first = varint(u64::try_from(2 * values[0]).unwrap());
+        let mut bytes = [varint(block_values), varint(1), varint(count), first, vec![0, 64]].concat();
+        bytes.extend(values.windows(2).flat_map(|pair| (pair[1] - pair[0]).to_le_bytes()));
+        bytes.resize(bytes.len() + 8 * usize::try_from(block_values - count + 1).unwrap(), 0);
+        bytes
+    }
+
+    #[test]
+    fn values_have_only_so_much_in_common() {
+        let length = 1 << 20;
+        let times = usize::try_from(MAX_SHARED_BYTES >> 20).unwrap();
+        let read = |times: usize| {
+            let shared: Vec<i64> = std::iter::once(0).chain(std::iter::repeat_n(length, times)).collect();
+            let endings: Vec<i64> = std::iter::once(length).chain(std::iter::repeat_n(0, times)).collect();
+            let bytes = [deltas(&shared), deltas(&endings), vec![b'a'; 1 << 20]].concat();
+            read_values(&bytes, DELTA_STRINGS, u64::try_from(times + 1).unwrap(), StoredType::ByteArray, |_| {})
+        };
+        assert_eq!(read(times), Ok(()));
+        assert_eq!(read(times + 1), Err(ChunkFault::Values));
+    }
+
     #[test]
     fn bytes_of_like_rank_may_stand_together() {
         check(&[1, 5, 2, 6, 3, 7, 4, 8], SPLIT, StoredType::Int32, &[&[1, 2, 3, 4], &[5, 6, 7, 8]]);
@@ -266,7 +300,8 @@ mod tests {
 
     #[test]
     fn an_encoding_that_does_not_go_with_the_type_is_named() {
-        for (encoding, stored) in [(99, StoredType::Int32), (DELTA_INTS, StoredType::Float), (RUNS, StoredType::Int32)] {
+        for (encoding, stored) in [(99, StoredType::Int32), (DELTA_INTS, StoredType::Float), (RUNS, StoredType::Int32)]
+        {
             assert_eq!(read(&[0; 64], encoding, 1, stored), Err(ChunkFault::UnsupportedEncoding(encoding)));
         }
     }
