@@ -14,8 +14,8 @@ use crate::location::Location;
 use crate::partition::{self, Constants};
 use crate::properties::{StatisticsProperties, Verification};
 use crate::schema::{LeafColumn, NewField, NewType};
-use crate::storage::{Storage, StorageError, StoredObject};
-use crate::{Error, Fault, Result, column_ref, hive};
+use crate::storage::{FooterBytes, Storage, StorageError, StoredObject};
+use crate::{Error, Fault, Result, blocking, column_ref, hive};
 
 /// What registering needs to know of the table.
 #[derive(Debug)]
@@ -53,15 +53,30 @@ impl From<Vec<Fault>> for Refusal {
     }
 }
 
-/// Reads or takes one file.
-pub(crate) async fn register(storage: &Storage, target: &Target, added: AddedFile) -> Result<Registered, Refusal> {
+/// A file on its way into a commit, by its place.
+#[derive(Debug)]
+pub(crate) struct LocatedFile {
+    pub(crate) location: Location,
+    pub(crate) added: AddedFile,
+    /// Its footer, if it was read already.
+    pub(crate) footer: Option<Result<FooterBytes, StorageError>>,
+}
+
+/// Finds the place of a file.
+pub(crate) fn locate(target: &Target, added: AddedFile) -> Result<LocatedFile, Refusal> {
     let location = Location::parse(&added.path, target.location.as_ref())
         .map_err(|error| vec![Fault::of_path(&added.path, error.to_string())])?;
     if location.is_folder() {
         return Err(Refusal::Faults(vec![Fault::of_path(&added.path, "the path names a folder, not a file")]));
     }
+    Ok(LocatedFile { location, added, footer: None })
+}
+
+/// Reads or takes one file.
+pub(crate) async fn register(storage: &Storage, target: &Target, file: LocatedFile) -> Result<Registered, Refusal> {
+    let LocatedFile { location, added, footer } = file;
     let mut file =
-        Registration { target, location, added, constants_known: true, faults: Vec::new(), warnings: Vec::new() };
+        Registration { target, location, added, footer, constants_known: true, faults: Vec::new(), warnings: Vec::new() };
     let constants = file.constants();
     match target.properties.verification {
         Verification::Footer => {
@@ -83,6 +98,7 @@ struct Registration<'a> {
     target: &'a Target,
     location: Location,
     added: AddedFile,
+    footer: Option<Result<FooterBytes, StorageError>>,
     /// Whether the partition values could all be read.
     constants_known: bool,
     faults: Vec<Fault>,
@@ -128,7 +144,11 @@ impl Registration<'_> {
             faults.push(Fault::of_path(path, error.to_string()));
             Refusal::Faults(faults)
         };
-        let bytes = match storage.read_footer(&self.location).await {
+        let read = match self.footer.take() {
+            Some(read) => read,
+            None => storage.read_footer(&self.location).await,
+        };
+        let bytes = match read {
             Ok(bytes) => bytes,
             Err(error) => return Err(refusal(error, std::mem::take(&mut self.faults), self.path())),
         };
@@ -402,8 +422,11 @@ pub(crate) async fn schema_of_file(storage: &Storage, path: &str, base: Option<&
         Err(error) => return Err(fault(error.to_string())),
         Ok(bytes) => bytes,
     };
-    let footer = Footer::parse(&bytes.metadata).map_err(|error| fault(error.to_string()))?;
-    let mut fields = collect::infer_schema(&footer).map_err(|error| fault(error.to_string()))?;
+    let inferred = blocking::run(move || {
+        let footer = Footer::parse(&bytes.metadata).map_err(|error| error.to_string());
+        Ok(footer.and_then(|footer| collect::infer_schema(&footer).map_err(|error| error.to_string())))
+    });
+    let mut fields = inferred.await?.map_err(fault)?;
     let below = base.and_then(|base| location.below(base)).unwrap_or_default();
     for (key, _) in hive::partition_segments(below) {
         if !fields.iter().any(|field| field.name == key) {
