@@ -31,11 +31,12 @@ impl RowCounter {
         table: &TableIdent,
         committed: &CommittedJson,
     ) -> Result<u64, ClientError> {
-        let before = if committed.snapshot_id == self.snapshot_id + 1 {
-            self.rows
-        } else {
-            // Someone else committed in between.
-            client.load_snapshot(table, committed.snapshot_id - 1).await?.rows
+        let before = match committed.snapshot_id - 1 {
+            before if before == self.snapshot_id => self.rows,
+            // There is no snapshot of the empty table.
+            0 => 0,
+            // Someone else committed in between, or another batch that was answered later.
+            before => client.load_snapshot(table, before).await?.rows,
         };
         *self = Self { snapshot_id: committed.snapshot_id, rows: committed.rows };
         Ok(committed.rows.saturating_sub(before))
