@@ -75,8 +75,15 @@ pub(crate) fn locate(target: &Target, added: AddedFile) -> Result<LocatedFile, R
 /// Reads or takes one file.
 pub(crate) async fn register(storage: &Storage, target: &Target, file: LocatedFile) -> Result<Registered, Refusal> {
     let LocatedFile { location, added, footer } = file;
-    let mut file =
-        Registration { target, location, added, footer, constants_known: true, faults: Vec::new(), warnings: Vec::new() };
+    let mut file = Registration {
+        target,
+        location,
+        added,
+        footer,
+        constants_known: true,
+        faults: Vec::new(),
+        warnings: Vec::new(),
+    };
     let constants = file.constants();
     match target.properties.verification {
         Verification::Footer => {

@@ -103,7 +103,9 @@ async fn footers_of_any_length_are_read() {
     let paths: Vec<String> = [10_000, 70_000, 1_500_000, 2_000_000, 3_000_000, 4_000_000]
         .into_iter()
         .enumerate()
-        .map(|(file, padding)| store.put(&file.to_string(), with_long_footer(file as i64 * 10..file as i64 * 10 + 10, padding)))
+        .map(|(file, padding)| {
+            store.put(&file.to_string(), with_long_footer(file as i64 * 10..file as i64 * 10 + 10, padding))
+        })
         .collect();
     let (status, answer) = prunus.append(paths.clone()).await;
     assert_eq!(status, 201, "{answer}");

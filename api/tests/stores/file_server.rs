@@ -170,24 +170,23 @@ impl State {
         let name = rest.split_once(' ').unwrap().0;
         let Some(content) = self.files.get(name).cloned() else { return plain(404) };
         let size = content.len();
-        let etag = format!("\"{:x}\"", content.iter().fold(7_u64, |hash, byte| hash.wrapping_mul(31) + u64::from(*byte)));
+        let etag =
+            format!("\"{:x}\"", content.iter().fold(7_u64, |hash, byte| hash.wrapping_mul(31) + u64::from(*byte)));
         if header(request, "if-match").is_some_and(|wanted| wanted != etag) {
             return plain(412);
         }
-        let range = header(request, "range").map(|range| match range.strip_prefix("bytes=").unwrap().split_once('-').unwrap() {
-            ("", last) => size.saturating_sub(last.parse().unwrap())..size,
-            (from, to) => from.parse().unwrap()..to.parse::<usize>().unwrap() + 1,
+        let range = header(request, "range").map(|range| {
+            match range.strip_prefix("bytes=").unwrap().split_once('-').unwrap() {
+                ("", last) => size.saturating_sub(last.parse().unwrap())..size,
+                (from, to) => from.parse().unwrap()..to.parse::<usize>().unwrap() + 1,
+            }
         });
         let (status, range_header, range) = match range {
-            Some(range) => {
-                (206, format!("Content-Range: bytes {}-{}/{size}\r\n", range.start, range.end - 1), range)
-            }
+            Some(range) => (206, format!("Content-Range: bytes {}-{}/{size}\r\n", range.start, range.end - 1), range),
             None => (200, String::new(), 0..size),
         };
-        let head = format!(
-            "HTTP/1.1 {status} Fine\r\nContent-Length: {}\r\nETag: {etag}\r\n{range_header}\r\n",
-            range.len()
-        );
+        let head =
+            format!("HTTP/1.1 {status} Fine\r\nContent-Length: {}\r\nETag: {etag}\r\n{range_header}\r\n", range.len());
         let body = if method == "HEAD" { &[] } else { &content[range] };
         if let Some(next) = self.next.remove(name) {
             self.files.insert(name.to_owned(), next);

@@ -104,7 +104,8 @@ async fn an_object_that_is_replaced_after_the_listing_is_registered_as_it_is_whe
     assert_eq!(prunus.plan(&format!("id = {}", FILES * 10 - 1)).await, [""; 0]);
     let (_, file) = prunus.get(&format!("/v1/namespaces/n/tables/t/files?path={}", bucket.location(&last))).await;
     let (size, etag) = bucket.head(&last).await;
-    let registered = (file["size_bytes"].as_u64().unwrap(), file["row_count"].as_u64().unwrap(), file["etag"].as_str().unwrap());
+    let registered =
+        (file["size_bytes"].as_u64().unwrap(), file["row_count"].as_u64().unwrap(), file["etag"].as_str().unwrap());
     assert_eq!(registered, (size, 123, etag.as_str()));
     let again = prunus.import(&["n.t", &prefix]).await;
     assert_eq!((again.exit, again.counts()), (0, [0, FILES as u64, 0, 0]));

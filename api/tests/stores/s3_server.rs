@@ -187,11 +187,24 @@ fn weed() -> Option<PathBuf> {
 }
 
 fn run(weed: &std::path::Path, folder: &TempDir, Ports { s3, others }: Ports) -> Child {
-    let names = ["s3.port.grpc", "master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc"];
+    let names = [
+        "s3.port.grpc",
+        "master.port",
+        "master.port.grpc",
+        "volume.port",
+        "volume.port.grpc",
+        "filer.port",
+        "filer.port.grpc",
+    ];
     let log = std::fs::File::create(folder.path().join("log")).unwrap();
     Command::new(weed)
         .args(["server", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-s3", "-s3.port.iceberg=0", "-s3.port.lance=0"])
-        .args(["-volume.max=400", "-volume.minFreeSpace=1MiB", "-master.volumeSizeLimitMB=64", "-master.telemetry=false"])
+        .args([
+            "-volume.max=400",
+            "-volume.minFreeSpace=1MiB",
+            "-master.volumeSizeLimitMB=64",
+            "-master.telemetry=false",
+        ])
         .arg(format!("-s3.port={s3}"))
         .args(names.iter().zip(others).map(|(name, port)| format!("-{name}={port}")))
         .arg(format!("-dir={}", folder.path().join("data").display()))

@@ -17,7 +17,7 @@ use crate::registration::{LocatedFile, Refusal, Registered, locate, register};
 use crate::storage::{FooterBytes, MAX_REQUESTS_AT_ONCE, Storage, StorageError, read_local_footer};
 
 /// How long a commit or transaction may take to read its files, in all. A file whose store does not answer ends it much earlier.
-pub const MAX_READING_TIME: Duration = Duration::from_secs(60 * 60);
+pub const MAX_READING_TIME: Duration = Duration::from_hours(1);
 
 /// How many threads read files of this machine.
 const MAX_THREADS: usize = 8;

@@ -111,7 +111,7 @@ pub(super) fn may_answer_otherwise(error: &object_store::Error) -> bool {
         | object_store::Error::Unauthenticated { .. } => false,
         other => match status(other) {
             Some(status) => !matches!(status, 401 | 403 | 404) && !may_pass(status),
-            None => !chain(other).any(|cause| cause.is::<HttpError>()),
+            None => !chain(other).any(<dyn Error>::is::<HttpError>),
         },
     }
 }
@@ -140,7 +140,15 @@ mod tests {
     fn every_kind_of_store_can_be_opened() {
         let options = [("azure_storage_account_name", "a"), ("aws_region", "b"), ("no_option_of_any", "c")];
         let options = options.map(|(key, value)| (key.to_owned(), value.to_owned()));
-        for url in ["file:///", "s3://b/", "gs://b/", "az://c/", "abfss://c@a.dfs.core.windows.net/", "http://h/", "https://h:1/"] {
+        for url in [
+            "file:///",
+            "s3://b/",
+            "gs://b/",
+            "az://c/",
+            "abfss://c@a.dfs.core.windows.net/",
+            "http://h/",
+            "https://h:1/",
+        ] {
             let opened = open(&Url::parse(url).unwrap(), &options);
             assert!(opened.is_ok(), "{url}: {opened:?}");
         }

@@ -32,11 +32,17 @@ pub(crate) fn write(folder: &Path, count: usize) -> Vec<PathBuf> {
 fn batch(number: usize) -> RecordBatch {
     let first = (number * ROWS) as i64;
     let ids = || first..first + ROWS as i64;
-    let drawn = |seed: i64, limit: i64| ids().map(move |id| (id.wrapping_mul(2_654_435_761) + seed * 40_503 >> 7) % limit);
+    let drawn =
+        |seed: i64, limit: i64| ids().map(move |id| (id.wrapping_mul(2_654_435_761) + seed * 40_503 >> 7) % limit);
     let ints = |seed: i64, limit: i64| drawn(seed, limit).map(|value| value as i32);
     let floats = |seed: i64| drawn(seed, 1_000_000).map(|value| value as f64 / 100.0);
     let columns: [(&str, ArrayRef); 10] = [
-        ("ts", Arc::new(TimestampMicrosecondArray::from_iter_values(ids().map(|id| 1_704_067_200_000_000 + id * 1_000_000)))),
+        (
+            "ts",
+            Arc::new(TimestampMicrosecondArray::from_iter_values(
+                ids().map(|id| 1_704_067_200_000_000 + id * 1_000_000),
+            )),
+        ),
         ("id", Arc::new(Int64Array::from_iter_values(ids()))),
         ("s", Arc::new(StringArray::from_iter_values(ids().map(|id| format!("item-{id:011}"))))),
         ("price", Arc::new(Float64Array::from_iter_values(floats(3)))),

@@ -62,7 +62,8 @@ async fn measure(folder: &Path, paths: &[PathBuf], rounds: usize) {
     println!("| what | files | µs per file | times reading |\n| --- | ---: | ---: | ---: |");
     let names = ["reading with the parquet crate", "a commit in this process", "a commit over HTTP"];
     for (name, of_name) in names.into_iter().zip(&times) {
-        let mut ratios: Vec<f64> = of_name.iter().zip(&times[0]).map(|(a, b)| a.as_secs_f64() / b.as_secs_f64()).collect();
+        let mut ratios: Vec<f64> =
+            of_name.iter().zip(&times[0]).map(|(a, b)| a.as_secs_f64() / b.as_secs_f64()).collect();
         ratios.sort_by(f64::total_cmp);
         let mut sorted = of_name.clone();
         sorted.sort_unstable();
@@ -124,7 +125,10 @@ async fn commit(catalog: &Catalog, round: usize, paths: &[PathBuf]) -> Duration 
     let started = Instant::now();
     let committed = catalog.commit(ident(round), request).await.unwrap();
     let time = started.elapsed();
-    assert_eq!((committed.totals.files, committed.totals.rows), (paths.len() as u64, (paths.len() * files::ROWS) as u64));
+    assert_eq!(
+        (committed.totals.files, committed.totals.rows),
+        (paths.len() as u64, (paths.len() * files::ROWS) as u64)
+    );
     if round == 0 {
         files::check(catalog, ident(round), &paths[paths.len() / 2], paths.len() / 2).await;
     }
