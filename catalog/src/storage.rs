@@ -284,3 +284,32 @@ impl StorageError {
         matches!(self, Self::Unavailable(_) | Self::TooSlow | Self::Replaced)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn footer(bytes: usize) -> FooterBytes {
+        let location = Location::parse("s3://b/a", None).unwrap();
+        let object = StoredObject { location, size_bytes: 0, etag: None, last_modified_ms: 0 };
+        FooterBytes { object, metadata: vec![0; bytes].into(), room: None }
+    }
+
+    #[tokio::test]
+    async fn only_so_many_long_footers_have_room_at_once() {
+        let storage = Storage::from_environment();
+        let mut with_room: Vec<FooterBytes> =
+            (0..MAX_LONG_FOOTERS_AT_ONCE).map(|_| footer(LONG_FOOTER_BYTES + 1)).collect();
+        for footer in &mut with_room {
+            storage.make_room(footer).await;
+        }
+        storage.make_room(&mut footer(LONG_FOOTER_BYTES)).await;
+        let mut one_more = footer(LONG_FOOTER_BYTES + 1);
+        assert!(tokio::time::timeout(Duration::from_millis(20), storage.make_room(&mut one_more)).await.is_err());
+        with_room.pop();
+        storage.make_room(&mut one_more).await;
+        assert!(one_more.room.is_some());
+    }
+}

@@ -128,3 +128,68 @@ fn too_slow(outcomes: &[Outcome], paths: Vec<String>) -> Option<Outcome> {
     let (index, path) = paths.into_iter().enumerate().find(|(index, _)| !done.contains(index))?;
     Some((index, Err(Refusal::Unavailable { path, source: StorageError::TooSlow })))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use prunus_manifest::Operation;
+    use prunus_pruner::NanOrder;
+
+    use super::*;
+    use crate::commit::CommitRequest;
+    use crate::{Catalog, CatalogOptions, Error, FieldJson, NewTable, SchemaSource, TableIdent};
+
+    async fn create_table(catalog: &Catalog) -> TableIdent {
+        let table: TableIdent = "n.t".parse().unwrap();
+        catalog.create_namespace("n".parse().unwrap(), BTreeMap::new()).await.unwrap();
+        let field: FieldJson = serde_json::from_str(r#"{"name": "a", "type": "int64"}"#).unwrap();
+        let new = NewTable {
+            ident: table.clone(),
+            schema: SchemaSource::Fields(vec![field.to_new_field().unwrap()]),
+            location: None,
+            cluster_by: None,
+            properties: BTreeMap::new(),
+        };
+        catalog.create_table(new).await.unwrap();
+        table
+    }
+
+    #[tokio::test]
+    async fn a_commit_does_not_wait_beyond_its_deadline() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
+        let table = create_table(&catalog).await;
+        // It takes connections and never answers.
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let path = format!("http://{}/a", silent.local_addr().unwrap());
+        let request = CommitRequest {
+            operation: Operation::Append,
+            base_snapshot: None,
+            add: vec![AddedFile { path: path.clone(), ..AddedFile::default() }],
+            remove: Vec::new(),
+            filter: None,
+            nan_order: NanOrder::Any,
+            summary: BTreeMap::new(),
+        };
+        let ready = catalog.make_ready(table, request, Instant::now() + Duration::from_millis(50)).await;
+        let Err(Error::StorageUnavailable { path: told, source: StorageError::TooSlow }) = ready.map(drop) else {
+            panic!("it is not ready")
+        };
+        assert_eq!(told, path);
+    }
+
+    #[test]
+    fn few_files_are_shared_out_and_many_are_taken_in_parts() {
+        let sizes = |files: usize| -> Vec<usize> {
+            let location = crate::Location::parse("/a", None).unwrap();
+            let file = || LocatedFile { location: location.clone(), added: AddedFile::default(), footer: None };
+            turns((0..files).map(|index| (index, file())).collect()).iter().map(Vec::len).collect()
+        };
+        assert_eq!(sizes(0), [0_usize; 0]);
+        assert_eq!(sizes(3), [1, 1, 1]);
+        assert_eq!(sizes(20), [3, 3, 3, 3, 3, 3, 2]);
+        assert_eq!(sizes(1_000).iter().max(), Some(&MAX_FILES_PER_TURN));
+        assert_eq!(sizes(1_000).iter().sum::<usize>(), 1_000);
+    }
+}
