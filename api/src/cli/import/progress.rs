@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::summary::Summary;
 
@@ -21,13 +21,13 @@ impl Progress {
 
     /// So many files are to be dealt with.
     pub(super) fn registering(files: usize) -> Self {
-        Self::start(Some(files as u64), "{bar:32} {pos}/{len} files, {rate}, {eta} left; {msg}")
+        Self::start(Some(files as u64), "{bar:32} {pos}/{len} files, {rate}, {left}; {msg}")
     }
 
     fn start(length: Option<u64>, template: &str) -> Self {
         let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.with_key("rate", rate));
+            bar.set_style(style.with_key("rate", rate).with_key("left", left));
         }
         bar.set_message("none imported yet");
         bar.enable_steady_tick(TICK);
@@ -43,6 +43,13 @@ impl Progress {
 
 fn rate(state: &ProgressState, text: &mut dyn Write) {
     let _ = write!(text, "{:.0} a second", state.per_sec());
+}
+
+fn left(state: &ProgressState, text: &mut dyn Write) {
+    let _ = match state.pos() {
+        0 => write!(text, "how long is not known yet"),
+        _ => write!(text, "{:#} left", HumanDuration(state.eta())),
+    };
 }
 
 impl Drop for Progress {
