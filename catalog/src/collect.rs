@@ -48,7 +48,7 @@ pub use column_matching::{CollectedColumns, TableColumn, match_columns};
 pub use file_schema::{FileLeaf, MAX_PATH_BYTES, MAX_SCHEMA_DEPTH};
 pub use footer::Footer;
 pub use footer_error::{FooterError, SchemaTreeFault};
-pub use footer_location::{FOOTER_SUFFIX_BYTES, MAX_FOOTER_BYTES, footer_range, metadata_within};
+pub use footer_location::{FOOTER_SUFFIX_BYTES, FOOTER_TRAILER_BYTES, MAX_FOOTER_BYTES, footer_range, metadata_within};
 pub(crate) use name_folding::same_when_folded;
 pub use raw_footer::{MAX_COLUMN_CHUNKS, MAX_ROW_GROUPS, MAX_SCHEMA_ELEMENTS};
 pub use schema_inference::{SchemaInferenceError, infer_schema};

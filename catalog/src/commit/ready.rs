@@ -1,6 +1,6 @@
 //! A commit as it goes into the transaction: its files read, its paths in one spelling, its filter compiled.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use prunus_manifest::{CheckedCommit, NewCommit, NewDataFile, ReadTransaction, SnapshotId, TableRow, WriteTransaction};
@@ -208,7 +208,7 @@ fn head_of(row: &TableRow, schema: &TableSchema) -> Result<Head> {
 
 /// A path that is added twice, in whichever spellings.
 fn named_twice(add: &[NewDataFile]) -> Vec<Fault> {
-    let mut seen = BTreeSet::new();
+    let mut seen = HashSet::with_capacity(add.len());
     add.iter()
         .enumerate()
         .filter(|(_, file)| !seen.insert(&file.path))
