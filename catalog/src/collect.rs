@@ -49,7 +49,7 @@ pub use column_matching::{CollectedColumns, TableColumn, match_columns, match_sc
 pub use file_schema::{FileLeaf, MAX_PATH_BYTES, MAX_SCHEMA_DEPTH};
 pub use footer::Footer;
 pub use footer_error::{FooterError, SchemaTreeFault};
-pub use footer_location::{FOOTER_SUFFIX_BYTES, MAX_FOOTER_BYTES, footer_range, metadata_within};
+pub use footer_location::{FOOTER_SUFFIX_BYTES, FOOTER_TRAILER_BYTES, MAX_FOOTER_BYTES, footer_range, metadata_within};
 pub(crate) use name_folding::same_when_folded;
 pub use raw_footer::{MAX_COLUMN_CHUNKS, MAX_ROW_GROUPS, MAX_SCHEMA_ELEMENTS};
 pub use scan::{ChunkFault, LeafScan, MAX_CHUNK_BYTES, MAX_PAGE_BYTES, ScanError, ScanFor, ScannedLeaves, scan};

@@ -5,6 +5,7 @@
 
 mod checked;
 mod heads;
+mod reading;
 mod ready;
 mod transaction;
 
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 use prunus_manifest::{Operation, SnapshotId, Totals};
 use prunus_pruner::NanOrder;
 use prunus_statistics::Literal;
+use tokio::time::Instant;
 
 use crate::catalog::Catalog;
 use crate::declared::DeclaredStatistics;
@@ -25,6 +27,7 @@ pub(crate) use heads::Heads;
 pub(crate) use ready::target_of;
 
 pub use checked::{MAX_COMMIT_ATTEMPTS, MAX_LISTED_CONFLICTS};
+pub use reading::MAX_READING_TIME;
 pub use transaction::{MAX_TABLES_PER_TRANSACTION, TableCommit, TableCommitted};
 
 /// The most files that one commit adds and removes.
@@ -120,7 +123,7 @@ impl Catalog {
         request: CommitRequest,
         once: Once<Committed>,
     ) -> Result<Done<Committed>> {
-        let ready = self.make_ready(ident, request).await?;
+        let ready = self.make_ready(ident, request, Instant::now() + MAX_READING_TIME).await?;
         self.commit_ready([ready], once, |tx, [ready]| ready.record(ready.check(tx)?)).await
     }
 }

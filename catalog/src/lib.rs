@@ -49,7 +49,7 @@ pub use changes::{Changes, ChangesRequest};
 pub use clock::{Clock, SystemClock};
 pub use commit::{
     AddedFile, CommitRequest, Committed, MAX_COMMIT_ATTEMPTS, MAX_FILES_PER_COMMIT, MAX_LISTED_CONFLICTS,
-    MAX_TABLES_PER_TRANSACTION, TableCommit, TableCommitted,
+    MAX_READING_TIME, MAX_TABLES_PER_TRANSACTION, TableCommit, TableCommitted,
 };
 pub use declared::{DeclaredBound, DeclaredStatistics};
 pub use error::{Error, Fault, Result};
@@ -77,6 +77,6 @@ pub use prunus_pruner::{FilterError, NanOrder, Obstacles, Outcome, Verdict};
 pub use regroup::{RegroupRequest, Regrouped};
 pub use schema_json::{FieldJson, NestedJson, SchemaJsonError, TypeJson, literal_from_json, value_to_json};
 pub use snapshots::Snapshot;
-pub use storage::{Storage, StorageError, StoredObject};
+pub use storage::{MAX_REQUESTS_AT_ONCE, MAX_RETRIES, MAX_RETRY_TIME, Storage, StorageError, StoredObject};
 pub use tables::{NewTable, SchemaSource, Table};
 pub use tags::Tag;

@@ -141,9 +141,14 @@ impl Location {
         if self.store() == "file:///" { Self::of_file(&key) } else { self.with_key(&key) }
     }
 
+    /// Whether it is in the file system of this machine.
+    pub(crate) fn is_local(&self) -> bool {
+        self.store() == "file:///"
+    }
+
     /// The path in the file system, if it is there.
     pub(crate) fn file_path(&self) -> Option<std::path::PathBuf> {
-        (self.store() == "file:///").then(|| std::path::Path::new("/").join(self.key()))
+        self.is_local().then(|| std::path::Path::new("/").join(self.key()))
     }
 
     /// The location of another key in the same store.

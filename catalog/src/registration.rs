@@ -14,8 +14,8 @@ use crate::location::Location;
 use crate::partition::{self, Constants};
 use crate::properties::{KeptStatistics, NanCounts, StatisticsProperties, Verification};
 use crate::schema::{LeafColumn, NewField, NewType};
-use crate::storage::{Storage, StorageError, StoredObject};
-use crate::{Error, Fault, Result, column_ref, hive};
+use crate::storage::{FooterBytes, Storage, StorageError, StoredObject};
+use crate::{Error, Fault, Result, blocking, column_ref, hive};
 
 /// What registering needs to know of the table.
 #[derive(Debug)]
@@ -55,15 +55,37 @@ impl From<Vec<Fault>> for Refusal {
     }
 }
 
-/// Reads or takes one file.
-pub(crate) async fn register(storage: &Storage, target: &Target, added: AddedFile) -> Result<Registered, Refusal> {
+/// A file on its way into a commit, by its place.
+#[derive(Debug)]
+pub(crate) struct LocatedFile {
+    pub(crate) location: Location,
+    pub(crate) added: AddedFile,
+    /// Its footer, if it was read already.
+    pub(crate) footer: Option<Result<FooterBytes, StorageError>>,
+}
+
+/// Finds the place of a file.
+pub(crate) fn locate(target: &Target, added: AddedFile) -> Result<LocatedFile, Refusal> {
     let location = Location::parse(&added.path, target.location.as_ref())
         .map_err(|error| vec![Fault::of_path(&added.path, error.to_string())])?;
     if location.is_folder() {
         return Err(Refusal::Faults(vec![Fault::of_path(&added.path, "the path names a folder, not a file")]));
     }
-    let mut file =
-        Registration { target, location, added, constants_known: true, faults: Vec::new(), warnings: Vec::new() };
+    Ok(LocatedFile { location, added, footer: None })
+}
+
+/// Reads or takes one file.
+pub(crate) async fn register(storage: &Storage, target: &Target, file: LocatedFile) -> Result<Registered, Refusal> {
+    let LocatedFile { location, added, footer } = file;
+    let mut file = Registration {
+        target,
+        location,
+        added,
+        footer,
+        constants_known: true,
+        faults: Vec::new(),
+        warnings: Vec::new(),
+    };
     let constants = file.constants();
     let content = match target.properties.verification {
         Verification::Footer | Verification::Scan => file.read(storage, &constants).await?,
@@ -101,6 +123,7 @@ struct Registration<'a> {
     target: &'a Target,
     location: Location,
     added: AddedFile,
+    footer: Option<Result<FooterBytes, StorageError>>,
     /// Whether the partition values could all be read.
     constants_known: bool,
     faults: Vec<Fault>,
@@ -140,7 +163,11 @@ impl Registration<'_> {
 
     /// What the file says of itself, held against what the writer declares.
     async fn read(&mut self, storage: &Storage, constants: &Constants) -> Result<Content, Refusal> {
-        let bytes = storage.read_footer(&self.location).await.map_err(|error| self.unreadable(error))?;
+        let read = match self.footer.take() {
+            Some(read) => read,
+            None => storage.read_footer(&self.location).await,
+        };
+        let bytes = read.map_err(|error| self.unreadable(error))?;
         let footer = Footer::parse(&bytes.metadata).map_err(|error| self.unreadable(error.into()))?;
         let row_count = footer.row_count();
         self.check_object(&bytes.object, row_count);
@@ -465,8 +492,11 @@ pub(crate) async fn schema_of_file(storage: &Storage, path: &str, base: Option<&
         Err(error) => return Err(fault(error.to_string())),
         Ok(bytes) => bytes,
     };
-    let footer = Footer::parse(&bytes.metadata).map_err(|error| fault(error.to_string()))?;
-    let mut fields = collect::infer_schema(&footer).map_err(|error| fault(error.to_string()))?;
+    let inferred = blocking::run(move || {
+        let footer = Footer::parse(&bytes.metadata).map_err(|error| error.to_string());
+        Ok(footer.and_then(|footer| collect::infer_schema(&footer).map_err(|error| error.to_string())))
+    });
+    let mut fields = inferred.await?.map_err(fault)?;
     let below = base.and_then(|base| location.below(base)).unwrap_or_default();
     for (key, _) in hive::partition_segments(below) {
         if !fields.iter().any(|field| field.name == key) {

@@ -1,23 +1,37 @@
 //! Object stores: where data files are read from.
 
+mod local;
+mod retry;
+
 use std::collections::HashMap;
-use std::io::ErrorKind;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use futures::{Stream, StreamExt, TryStreamExt};
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, parse_url_opts};
+use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::collect::{self, FooterError};
 use crate::location::{Location, LocationError};
+use retry::{may_answer_otherwise, storage_error};
+
+pub use retry::{MAX_REQUESTS_AT_ONCE, MAX_RETRIES, MAX_RETRY_TIME};
+
+/// How many long footers are in memory at once. Decoded, one that is made for it takes hundreds of megabytes.
+const MAX_LONG_FOOTERS_AT_ONCE: usize = 2;
+/// A footer is long if it has more bytes; decoding one that is not takes no time to speak of.
+const LONG_FOOTER_BYTES: usize = 64 * 1024;
+/// Beyond this a footer is not even fetched before there is room for it.
+const HUGE_FOOTER_BYTES: u64 = 1024 * 1024;
 
 /// The stores that locations name, opened once each, with options from the environment.
 #[derive(Debug)]
 pub struct Storage {
     options: Vec<(String, String)>,
     stores: Mutex<HashMap<String, Arc<dyn ObjectStore>>>,
+    room_for_long_footers: Arc<Semaphore>,
 }
 
 /// What a store says of an object.
@@ -48,9 +62,20 @@ pub enum StorageError {
     /// The store cannot be set up from the environment of the server.
     #[error("the object store of this location is not set up here")]
     Unusable(#[source] object_store::Error),
+    /// The store answers that it will not do this, now or later.
+    #[error("the store answers with status {status}")]
+    Refused {
+        /// The status code, one of 4xx.
+        status: u16,
+        /// What else it said.
+        source: object_store::Error,
+    },
     /// The store failed, for now.
     #[error("the object store failed")]
     Unavailable(#[source] object_store::Error),
+    /// There was no time left for it.
+    #[error("the object store answers too slowly")]
+    TooSlow,
     /// The object was replaced between two requests.
     #[error("the file was replaced while it was read")]
     Replaced,
@@ -67,6 +92,15 @@ pub enum StorageError {
 pub(crate) struct FooterBytes {
     pub(crate) object: StoredObject,
     pub(crate) metadata: Bytes,
+    /// The room that it has been given, if it needs to be.
+    room: Option<OwnedSemaphorePermit>,
+}
+
+impl FooterBytes {
+    /// Whether it is better decoded on a thread that may block, once there is room for it.
+    pub(crate) fn is_long(&self) -> bool {
+        self.metadata.len() > LONG_FOOTER_BYTES
+    }
 }
 
 impl Storage {
@@ -76,7 +110,8 @@ impl Storage {
         let options = std::env::vars_os()
             .filter_map(|(key, value)| Some((key.into_string().ok()?.to_ascii_lowercase(), value.into_string().ok()?)))
             .collect();
-        Self { options, stores: Mutex::default() }
+        let room_for_long_footers = Arc::new(Semaphore::new(MAX_LONG_FOOTERS_AT_ONCE));
+        Self { options, stores: Mutex::default(), room_for_long_footers }
     }
 
     /// What the store says of one object.
@@ -84,6 +119,7 @@ impl Storage {
     /// # Errors
     /// [`StorageError`] if it is not there or cannot be asked for.
     pub async fn head(&self, location: &Location) -> Result<StoredObject, StorageError> {
+        refuse_special_file(location).await?;
         let (store, path) = self.open(location)?;
         let meta = store.head(&path).await.map_err(storage_error)?;
         Ok(stored_object(location.clone(), &meta))
@@ -129,15 +165,32 @@ impl Storage {
 
     /// The metadata of a Parquet file: one request for its end, and a second only if its footer is longer than that.
     pub(crate) async fn read_footer(&self, location: &Location) -> Result<FooterBytes, StorageError> {
-        refuse_special_file(location).await?;
+        if let Some(path) = location.file_path() {
+            let location = location.clone();
+            return on_blocking_thread(move || local::read_footer(&location, &path)).await;
+        }
         let (store, path) = self.open(location)?;
         let (object, suffix) = read_suffix(&*store, &path, location).await?;
         let range = collect::footer_range(&suffix, object.size_bytes)?;
         if let Some(metadata) = collect::metadata_within(&suffix, object.size_bytes, &range) {
-            return Ok(FooterBytes { metadata: suffix.slice_ref(metadata), object });
+            return Ok(FooterBytes { metadata: suffix.slice_ref(metadata), object, room: None });
         }
+        let is_huge = range.end - range.start > HUGE_FOOTER_BYTES;
+        let room = if is_huge { self.room().await } else { None };
         let metadata = read_same(&*store, &path, &object, range).await?;
-        Ok(FooterBytes { object, metadata })
+        Ok(FooterBytes { object, metadata, room })
+    }
+
+    /// Waits until there is room for a long footer, and keeps it as long as there is the footer.
+    pub(crate) async fn make_room(&self, footer: &mut FooterBytes) {
+        if footer.is_long() && footer.room.is_none() {
+            footer.room = self.room().await;
+        }
+    }
+
+    async fn room(&self) -> Option<OwnedSemaphorePermit> {
+        // It is never closed.
+        Arc::clone(&self.room_for_long_footers).acquire_owned().await.ok()
     }
 
     /// A range of an object that was asked about before, and must not have been replaced since.
@@ -153,26 +206,30 @@ impl Storage {
         if let Some(store) = stores.get(location.store()) {
             return Ok((Arc::clone(store), path));
         }
-        let plain_http = (url.scheme() == "http").then_some(("allow_http", "true"));
-        let options = self.options.iter().map(|(key, value)| (key.as_str(), value.as_str())).chain(plain_http);
-        let (store, _) = parse_url_opts(&url, options).map_err(StorageError::Unusable)?;
-        let store: Arc<dyn ObjectStore> = Arc::from(store);
+        let store = retry::open(&url, &self.options).map_err(StorageError::Unusable)?;
         stores.insert(location.store().to_owned(), Arc::clone(&store));
         Ok((store, path))
     }
 }
 
-/// Refuses what is in the file system and no file: a pipe would never answer.
+/// The same for a file of this machine, on a thread that may block; `None` for a location elsewhere.
+pub(crate) fn read_local_footer(location: &Location) -> Option<Result<FooterBytes, StorageError>> {
+    location.file_path().map(|path| local::read_footer(location, &path))
+}
+
+/// Refuses what is in the file system and no file.
 async fn refuse_special_file(location: &Location) -> Result<(), StorageError> {
-    let Some(path) = location.file_path() else { return Ok(()) };
-    let metadata = tokio::task::spawn_blocking(move || std::fs::metadata(path)).await;
-    match metadata {
-        Ok(Ok(metadata)) if metadata.is_file() => Ok(()),
-        Ok(Ok(_)) => Err(StorageError::NotAFile),
-        Ok(Err(error)) if error.kind() == ErrorKind::NotFound => Err(StorageError::NotFound),
-        Ok(Err(error)) if error.kind() == ErrorKind::PermissionDenied => Err(StorageError::Denied),
-        Ok(Err(_)) | Err(_) => Err(StorageError::NotAFile),
+    match location.file_path() {
+        Some(path) => on_blocking_thread(move || local::refuse_special(&path)).await,
+        None => Ok(()),
     }
+}
+
+async fn on_blocking_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StorageError> + Send + 'static,
+) -> Result<T, StorageError> {
+    let lost = |source| object_store::Error::JoinError { source };
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(StorageError::Unavailable(lost(error))))
 }
 
 /// The end of an object. Some stores cannot be asked for the end alone, and none for the end of nothing: then its size first.
@@ -187,9 +244,7 @@ async fn read_suffix(
             let object = stored_object(location.clone(), &result.meta);
             Ok((object, result.bytes().await.map_err(storage_error)?))
         }
-        Err(error @ (object_store::Error::NotFound { .. } | object_store::Error::PermissionDenied { .. })) => {
-            Err(storage_error(error))
-        }
+        Err(error) if !may_answer_otherwise(&error) => Err(storage_error(error)),
         Err(_) => {
             let object = stored_object(location.clone(), &store.head(path).await.map_err(storage_error)?);
             if object.size_bytes == 0 {
@@ -230,20 +285,38 @@ fn stored_object(location: Location, meta: &ObjectMeta) -> StoredObject {
     }
 }
 
-fn storage_error(error: object_store::Error) -> StorageError {
-    match error {
-        object_store::Error::NotFound { .. } => StorageError::NotFound,
-        object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. } => {
-            StorageError::Denied
-        }
-        object_store::Error::InvalidPath { source } => LocationError::Key(source.to_string()).into(),
-        other => StorageError::Unavailable(other),
-    }
-}
-
 impl StorageError {
     /// Whether the same request may succeed later.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::Unavailable(_) | Self::Replaced)
+        matches!(self, Self::Unavailable(_) | Self::TooSlow | Self::Replaced)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn footer(bytes: usize) -> FooterBytes {
+        let location = Location::parse("s3://b/a", None).unwrap();
+        let object = StoredObject { location, size_bytes: 0, etag: None, last_modified_ms: 0 };
+        FooterBytes { object, metadata: vec![0; bytes].into(), room: None }
+    }
+
+    #[tokio::test]
+    async fn only_so_many_long_footers_have_room_at_once() {
+        let storage = Storage::from_environment();
+        let mut with_room: Vec<FooterBytes> =
+            (0..MAX_LONG_FOOTERS_AT_ONCE).map(|_| footer(LONG_FOOTER_BYTES + 1)).collect();
+        for footer in &mut with_room {
+            storage.make_room(footer).await;
+        }
+        storage.make_room(&mut footer(LONG_FOOTER_BYTES)).await;
+        let mut one_more = footer(LONG_FOOTER_BYTES + 1);
+        assert!(tokio::time::timeout(Duration::from_millis(20), storage.make_room(&mut one_more)).await.is_err());
+        with_room.pop();
+        storage.make_room(&mut one_more).await;
+        assert!(one_more.room.is_some());
     }
 }

@@ -177,8 +177,14 @@ impl WriteTransaction<'_> {
     }
 
     fn insert_files(&self, commit: &NewCommit, snapshot_id: SnapshotId) -> Result<()> {
+        let mut last: Option<(&[FileLeaf], i64)> = None;
         for file in &commit.add {
-            let leaf_set_id = self.ensure_leaf_set(commit.table_id, &file.leaves)?;
+            // A commit's files have the same leaves as a rule.
+            let leaf_set_id = match last {
+                Some((leaves, id)) if leaves == file.leaves => id,
+                _ => self.ensure_leaf_set(commit.table_id, &file.leaves)?,
+            };
+            last = Some((&file.leaves, leaf_set_id));
             let partition = data_file::encode_partition(&file.partition)?;
             let fixed = FixedPart {
                 path: &file.path,

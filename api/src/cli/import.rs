@@ -6,9 +6,11 @@ mod progress;
 mod standing;
 mod summary;
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use clap::Args;
+use futures::{StreamExt, stream};
 use prunus_catalog::{MAX_FILES_PER_COMMIT, Storage, TableIdent};
 
 use crate::client::{Client, ClientError};
@@ -29,6 +31,8 @@ pub(in crate::cli) use listing::locate;
 
 /// How many files a page of the table's listing has.
 const PAGE_SIZE: u32 = 10_000;
+/// How many batches are committed at once.
+const MAX_BATCHES_AT_ONCE: usize = 2;
 /// How many files are tried for a new table's schema, where none is named.
 const MAX_SCHEMA_TRIALS: usize = 10;
 
@@ -56,7 +60,7 @@ pub(super) struct ImportArgs {
     #[arg(long, value_name = "PATH", requires = "create")]
     schema_from: Option<String>,
 
-    /// How many files are registered per commit
+    /// How many files are registered per commit; the first takes half as many
     #[arg(long, value_name = "N", default_value = "1000", value_parser = batch_size)]
     batch: usize,
 
@@ -86,7 +90,9 @@ pub(super) async fn run(args: ImportArgs) -> Result<Exit, CliError> {
 
 /// Lists, sorts and registers; what was done, and whether something ended it too early.
 async fn import(client: &Client, args: &ImportArgs) -> Result<(Summary, Result<(), ClientError>), CliError> {
+    let progress = Progress::listing();
     let listing = listing::list(&Storage::from_environment(), &args.paths).await?;
+    drop(progress);
     let table = load_or_create(client, args, &listing).await?;
     let live = live_among(client, &args.table, &listing.candidates).await?;
 
@@ -96,22 +102,49 @@ async fn import(client: &Client, args: &ImportArgs) -> Result<(Summary, Result<(
     Ok((summary, done))
 }
 
+/// Commits the files in batches, some at once: while one waits for its last files or is written, the next one's are read. Once a
+/// batch fails no more are begun, and those that have are waited for, so that what was done is known.
 async fn register(
     client: &Client,
     args: &ImportArgs,
-    mut files: Vec<Candidate>,
+    files: Vec<Candidate>,
     mut rows: RowCounter,
     summary: &mut Summary,
 ) -> Result<(), ClientError> {
-    let progress = Progress::new(files.len());
-    while !files.is_empty() {
-        let rest = files.split_off(args.batch.min(files.len()));
-        let batch = std::mem::replace(&mut files, rest);
-        let size = batch.len();
-        batch::commit(client, &args.table, batch, &mut rows, summary).await?;
-        progress.advance(size, summary);
+    let progress = Progress::registering(files.len());
+    let failed = Cell::new(false);
+    let mut outcomes = stream::iter(batches(files, args.batch))
+        .take_while(|_| std::future::ready(!failed.get()))
+        .map(|batch| batch::commit(client, &args.table, batch))
+        .buffer_unordered(MAX_BATCHES_AT_ONCE);
+    let mut failure = None;
+    while let Some(mut outcome) = outcomes.next().await {
+        let added = match &outcome.added {
+            Some(added) => rows.added(client, &args.table, &added.committed).await,
+            None => Ok(0),
+        };
+        let (files, error) = (outcome.files, outcome.error.take());
+        summary.note(outcome);
+        summary.rows += added.as_ref().copied().unwrap_or_default();
+        if let Some(error) = error.or(added.err()) {
+            failed.set(true);
+            failure.get_or_insert(error);
+        }
+        progress.advance(files, summary);
     }
-    Ok(())
+    failure.map_or(Ok(()), Err)
+}
+
+/// The files in batches of this size. The first is half as large, so that batches that run at once end by turns.
+fn batches(files: Vec<Candidate>, size: usize) -> Vec<Vec<Candidate>> {
+    let mut batches = Vec::with_capacity(files.len() / size + 2);
+    let mut files = files.into_iter().peekable();
+    let mut next = size.div_ceil(2);
+    while files.peek().is_some() {
+        batches.push(files.by_ref().take(next).collect());
+        next = size;
+    }
+    batches
 }
 
 /// The table; made first, if that is asked for and there is none.
@@ -212,6 +245,19 @@ mod tests {
         let (summary, done) = import(&Client::new(server.url().clone()).unwrap(), &args).await.unwrap();
         done.unwrap();
         summary
+    }
+
+    #[test]
+    fn the_first_batch_is_half_as_large_as_the_others() {
+        let sizes = |files: usize, size: usize| -> Vec<usize> {
+            let file = Candidate { path: "a".to_owned(), size_bytes: None, etag: None };
+            batches(vec![file; files], size).iter().map(Vec::len).collect()
+        };
+        assert_eq!(sizes(10, 4), [2, 4, 4]);
+        assert_eq!(sizes(11, 4), [2, 4, 4, 1]);
+        assert_eq!(sizes(3, 1), [1, 1, 1]);
+        assert_eq!(sizes(1, 1_000), [1]);
+        assert_eq!(sizes(0, 4), [0_usize; 0]);
     }
 
     fn counts(summary: &Summary) -> [usize; 5] {

@@ -15,8 +15,8 @@ pub const MAX_FOOTER_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Two magic words and the footer's length.
 const SMALLEST_FILE_BYTES: u64 = 12;
-/// The footer's length and the magic word after it.
-const TRAILER_BYTES: u64 = 8;
+/// What follows the footer: its length and the magic word.
+pub const FOOTER_TRAILER_BYTES: u64 = 8;
 
 /// The range of a file that its footer is in.
 ///
@@ -37,7 +37,7 @@ pub fn footer_range(suffix: &[u8], size_bytes: u64) -> Result<Range<u64>, Footer
         other => return Err(FooterError::NotParquet { trailing_bytes: *other }),
     }
     let footer_bytes = u64::from(u32::from_le_bytes([*a, *b, *c, *d]));
-    let end = size_bytes - TRAILER_BYTES;
+    let end = size_bytes - FOOTER_TRAILER_BYTES;
     let start = end.checked_sub(footer_bytes).ok_or(FooterError::LengthBeyondFile { footer_bytes, size_bytes })?;
     if footer_bytes > MAX_FOOTER_BYTES {
         return Err(FooterError::TooLong { footer_bytes });

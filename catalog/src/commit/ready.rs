@@ -1,28 +1,25 @@
 //! A commit as it goes into the transaction: its files read, its paths in one spelling, its filter compiled.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use futures::StreamExt;
-use futures::stream;
 use prunus_manifest::{CheckedCommit, NewCommit, NewDataFile, ReadTransaction, SnapshotId, TableRow, WriteTransaction};
 use prunus_pruner::NanOrder;
+use tokio::time::Instant;
 
 use super::checked::FilterCheck;
 use super::heads::Head;
-use super::{AddedFile, CommitRequest, Committed};
+use super::reading::{Outcome, Reader};
+use super::{CommitRequest, Committed};
 use crate::catalog::Catalog;
 use crate::location::Location;
 use crate::name::TableIdent;
 use crate::plan::{Filter, OverlapFilter};
 use crate::properties::StatisticsProperties;
-use crate::registration::{Refusal, Registered, Target, register};
+use crate::registration::{Refusal, Target};
 use crate::schema::{Field, Type};
 use crate::table_schema::TableSchema;
 use crate::{Error, Fault, Result};
-
-/// How many footers are read at once.
-const MAX_FOOTERS_AT_ONCE: usize = 32;
 
 /// A commit that is checked as far as can be outside of the transaction.
 #[derive(Clone)]
@@ -52,9 +49,14 @@ struct AskedFilter {
 }
 
 impl Catalog {
-    /// Does all that comes before the transaction.
-    pub(super) async fn make_ready(&self, table: TableIdent, request: CommitRequest) -> Result<ReadyCommit> {
-        let ready = self.make_ready_of_known(table.clone(), request).await;
+    /// Does all that comes before the transaction; its files must be read by the deadline.
+    pub(super) async fn make_ready(
+        &self,
+        table: TableIdent,
+        request: CommitRequest,
+        deadline: Instant,
+    ) -> Result<ReadyCommit> {
+        let ready = self.make_ready_of_known(table.clone(), request, deadline).await;
         if ready.is_err() {
             // It may have been held against a table that is not there any more.
             self.heads.forget(&table);
@@ -62,7 +64,12 @@ impl Catalog {
         ready
     }
 
-    async fn make_ready_of_known(&self, table: TableIdent, request: CommitRequest) -> Result<ReadyCommit> {
+    async fn make_ready_of_known(
+        &self,
+        table: TableIdent,
+        request: CommitRequest,
+        deadline: Instant,
+    ) -> Result<ReadyCommit> {
         let faults = request.check_shape();
         if !faults.is_empty() {
             return Err(Error::Invalid(faults));
@@ -78,7 +85,8 @@ impl Catalog {
             }
         };
         let (remove, faults) = removed_paths(&request.remove, head.target.location.as_ref());
-        let (add, warnings) = self.register_all(&head.target, request.add, faults).await?;
+        let reader = Reader { storage: Arc::clone(&self.storage), head: Arc::clone(&head), deadline };
+        let (add, warnings) = registered(reader.register_all(request.add).await?, faults)?;
         let commit = NewCommit {
             table_id: head.table_id,
             base_snapshot: request.base_snapshot,
@@ -106,43 +114,6 @@ impl Catalog {
         let head = Arc::new(head.await?);
         self.heads.insert(table.clone(), &head, epoch);
         Ok(head)
-    }
-
-    /// Reads or takes all files, [`MAX_FOOTERS_AT_ONCE`] at a time, in their order; the faults of all come together, with those
-    /// that were found before.
-    async fn register_all(
-        &self,
-        target: &Target,
-        files: Vec<AddedFile>,
-        mut faults: Vec<Fault>,
-    ) -> Result<(Vec<NewDataFile>, Vec<Fault>)> {
-        let registered: Vec<Result<Registered, Refusal>> = stream::iter(files)
-            .map(|file| register(&self.storage, target, file))
-            .buffered(MAX_FOOTERS_AT_ONCE)
-            .collect()
-            .await;
-        let (mut add, mut warnings) = (Vec::with_capacity(registered.len()), Vec::new());
-        let mut unavailable = None;
-        for (index, result) in registered.into_iter().enumerate() {
-            let placed = |fault| Fault { at: Some(format!("add[{index}]")), ..fault };
-            match result {
-                Ok(registered) => {
-                    add.push(registered.file);
-                    warnings.extend(registered.warnings.into_iter().map(placed));
-                }
-                Err(Refusal::Faults(of_file)) => faults.extend(of_file.into_iter().map(placed)),
-                Err(Refusal::Unavailable { path, source }) => {
-                    unavailable.get_or_insert((path, source));
-                }
-                Err(Refusal::Store(error)) => return Err(error.into()),
-            }
-        }
-        faults.extend(named_twice(&add));
-        match (faults.is_empty(), unavailable) {
-            (false, _) => Err(Error::Invalid(faults)),
-            (true, Some((path, source))) => Err(Error::StorageUnavailable { path, source }),
-            (true, None) => Ok((add, warnings)),
-        }
     }
 }
 
@@ -185,6 +156,35 @@ impl Place {
     }
 }
 
+/// The files that are to be added, with what there is to warn of; or the faults of all together, with those that were found
+/// before.
+fn registered(outcomes: Vec<Outcome>, mut faults: Vec<Fault>) -> Result<(Vec<NewDataFile>, Vec<Fault>)> {
+    let (mut add, mut warnings) = (Vec::with_capacity(outcomes.len()), Vec::new());
+    let mut unavailable = None;
+    for (index, result) in outcomes {
+        let placed = |fault| Fault { at: Some(format!("add[{index}]")), ..fault };
+        match result {
+            Ok(registered) => {
+                add.push(registered.file);
+                warnings.extend(registered.warnings.into_iter().map(placed));
+            }
+            Err(Refusal::Faults(of_file)) => faults.extend(of_file.into_iter().map(placed)),
+            Err(Refusal::Unavailable { path, source }) => {
+                unavailable.get_or_insert((path, source));
+            }
+            Err(Refusal::Store(error)) => return Err(error.into()),
+        }
+    }
+    match unavailable {
+        Some((path, source)) if faults.is_empty() => Err(Error::StorageUnavailable { path, source }),
+        Some(_) => Err(Error::Invalid(faults)),
+        None => {
+            faults.extend(named_twice(&add));
+            if faults.is_empty() { Ok((add, warnings)) } else { Err(Error::Invalid(faults)) }
+        }
+    }
+}
+
 fn head_and_filter(tx: &ReadTransaction<'_>, ident: &TableIdent, asked: AskedFilter) -> Result<(Head, FilterCheck)> {
     let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
     let schema = TableSchema::load(tx, row.table_id, row.schema_id)?;
@@ -213,7 +213,7 @@ pub(crate) fn target_of(row: &TableRow, schema: &TableSchema) -> Result<Target> 
 
 /// A path that is added twice, in whichever spellings.
 fn named_twice(add: &[NewDataFile]) -> Vec<Fault> {
-    let mut seen = BTreeSet::new();
+    let mut seen = HashSet::with_capacity(add.len());
     add.iter()
         .enumerate()
         .filter(|(_, file)| !seen.insert(&file.path))

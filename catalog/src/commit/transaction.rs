@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use prunus_manifest::WriteTransaction;
+use tokio::time::Instant;
 
+use super::reading::MAX_READING_TIME;
 use super::ready::{Place, ReadyCommit};
 use super::{CommitRequest, Committed, MAX_FILES_PER_COMMIT};
 use crate::catalog::Catalog;
@@ -61,10 +63,13 @@ impl Catalog {
     }
 
     async fn make_all_ready(&self, commits: Vec<TableCommit>) -> Result<Vec<ReadyCommit>> {
+        let deadline = Instant::now() + MAX_READING_TIME;
         let (mut ready, mut faults, mut failure) = (Vec::with_capacity(commits.len()), Vec::new(), None);
         for (index, TableCommit { table, request }) in commits.into_iter().enumerate() {
             let place = Place::Part(index);
-            let commit = self.make_ready(table.clone(), request).await;
+            let commit = self.make_ready(table.clone(), request, deadline).await;
+            // A store that does not answer for one table would be waited for again for the next.
+            let is_last = matches!(commit, Err(Error::StorageUnavailable { .. }));
             match commit.map_err(|error| place.error(&table, error)) {
                 Ok(mut commit) => {
                     commit.place = place;
@@ -74,6 +79,9 @@ impl Catalog {
                 Err(other) => {
                     failure.get_or_insert(other);
                 }
+            }
+            if is_last {
+                break;
             }
         }
         match failure {

@@ -10,7 +10,7 @@ use crate::wire::{
 };
 
 use super::listing::Candidate;
-use super::summary::{Refused, Summary};
+use super::summary::Refused;
 
 /// How many rows each commit added: the difference to the snapshot before it, whoever made that.
 #[derive(Clone, Copy, Debug)]
@@ -25,50 +25,72 @@ impl RowCounter {
         Self { snapshot_id: table.current_snapshot, rows: table.rows }
     }
 
-    async fn added(
+    pub(super) async fn added(
         &mut self,
         client: &Client,
         table: &TableIdent,
         committed: &CommittedJson,
     ) -> Result<u64, ClientError> {
-        let before = if committed.snapshot_id == self.snapshot_id + 1 {
-            self.rows
-        } else {
-            // Someone else committed in between.
-            client.load_snapshot(table, committed.snapshot_id - 1).await?.rows
+        let before = match committed.snapshot_id - 1 {
+            before if before == self.snapshot_id => self.rows,
+            // There is no snapshot of the empty table.
+            0 => 0,
+            // Someone else committed in between, or another batch that was answered later.
+            before => client.load_snapshot(table, before).await?.rows,
         };
         *self = Self { snapshot_id: committed.snapshot_id, rows: committed.rows };
         Ok(committed.rows.saturating_sub(before))
     }
 }
 
-/// Commits a batch without the files that are at fault, and notes in the summary what became of each.
-pub(super) async fn commit(
-    client: &Client,
-    table: &TableIdent,
-    mut batch: Vec<Candidate>,
-    rows: &mut RowCounter,
-    summary: &mut Summary,
-) -> Result<(), ClientError> {
+/// What became of a batch.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    /// How many files it had.
+    pub(super) files: usize,
+    /// What was committed in the end.
+    pub(super) added: Option<Added>,
+    pub(super) refused: Vec<Refused>,
+    /// How many were registered by someone else since the table was listed.
+    pub(super) live_already: usize,
+    /// What ended it before all of its files were committed or refused.
+    pub(super) error: Option<ClientError>,
+}
+
+/// What a batch added.
+#[derive(Debug)]
+pub(super) struct Added {
+    pub(super) files: usize,
+    pub(super) bytes: u64,
+    pub(super) committed: CommittedJson,
+}
+
+/// Commits a batch without the files that are at fault.
+pub(super) async fn commit(client: &Client, table: &TableIdent, mut batch: Vec<Candidate>) -> Outcome {
+    let mut outcome = Outcome { files: batch.len(), added: None, refused: Vec::new(), live_already: 0, error: None };
     while !batch.is_empty() {
         match client.commit(table, &append(&batch)).await {
             Ok(committed) => {
-                summary.snapshot_id = committed.snapshot_id;
-                summary.imported += batch.len();
-                summary.bytes += batch.iter().filter_map(|file| file.size_bytes).sum::<u64>();
-                summary.rows += rows.added(client, table, &committed).await?;
-                return Ok(());
+                let bytes = batch.iter().filter_map(|file| file.size_bytes).sum();
+                outcome.added = Some(Added { files: batch.len(), bytes, committed });
+                break;
             }
             Err(ClientError::Problem(problem)) => {
-                let Some(blamed) = blame(&problem, batch) else { return Err(ClientError::Problem(problem)) };
-                summary.refused.extend(blamed.refused);
-                summary.skipped += blamed.live_already;
+                let Some(blamed) = blame(&problem, batch) else {
+                    outcome.error = Some(ClientError::Problem(problem));
+                    break;
+                };
+                outcome.refused.extend(blamed.refused);
+                outcome.live_already += blamed.live_already;
                 batch = blamed.rest;
             }
-            Err(error) => return Err(error),
+            Err(error) => {
+                outcome.error = Some(error);
+                break;
+            }
         }
     }
-    Ok(())
+    outcome
 }
 
 fn append(batch: &[Candidate]) -> CommitJson {

@@ -1,20 +1,36 @@
 //! A progress bar on standard error, where that is a terminal.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::fmt::Write;
+use std::time::Duration;
+
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::summary::Summary;
+
+/// How often it is drawn anew, so that its times go on while nothing else does.
+const TICK: Duration = Duration::from_millis(200);
 
 /// How far an import is. It is gone when it is dropped.
 pub(super) struct Progress(ProgressBar);
 
 impl Progress {
-    pub(super) fn new(files: usize) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(files as u64), ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template("{bar:32} {pos}/{len} files, {eta} left; {msg}") {
-            bar.set_style(style);
+    /// Files are looked for; how many there will be is not known.
+    pub(super) fn listing() -> Self {
+        Self::start(None, "{spinner} looking for files, {elapsed}")
+    }
+
+    /// So many files are to be dealt with.
+    pub(super) fn registering(files: usize) -> Self {
+        Self::start(Some(files as u64), "{bar:32} {pos}/{len} files, {rate}, {left}; {msg}")
+    }
+
+    fn start(length: Option<u64>, template: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.with_key("rate", rate).with_key("left", left));
         }
-        bar.set_message("reading footers");
-        bar.enable_steady_tick(std::time::Duration::from_millis(200));
+        bar.set_message("none imported yet");
+        bar.enable_steady_tick(TICK);
         Self(bar)
     }
 
@@ -23,6 +39,17 @@ impl Progress {
         self.0.inc(files as u64);
         self.0.set_message(format!("{} imported, {} refused", summary.imported, summary.refused.len()));
     }
+}
+
+fn rate(state: &ProgressState, text: &mut dyn Write) {
+    let _ = write!(text, "{:.0} a second", state.per_sec());
+}
+
+fn left(state: &ProgressState, text: &mut dyn Write) {
+    let _ = match state.pos() {
+        0 => write!(text, "how long is not known yet"),
+        _ => write!(text, "{:#} left", HumanDuration(state.eta())),
+    };
 }
 
 impl Drop for Progress {

@@ -9,6 +9,7 @@ use crate::cli::error::fault_of_file;
 use crate::cli::{Exit, bytes, count, counted};
 use crate::wire::FaultJson;
 
+use super::batch::Outcome;
 use super::standing::{Changed, Content};
 
 /// What to do about a file that was overwritten: a path that a snapshot names stands for one content for ever.
@@ -54,6 +55,18 @@ impl Summary {
     ) -> Self {
         let (table, refused) = (table.to_string(), Vec::new());
         Self { table, snapshot_id, imported: 0, skipped, passed_over, rows: 0, bytes: 0, changed, refused }
+    }
+
+    /// Notes what became of a batch, but for the rows that it added.
+    pub(super) fn note(&mut self, outcome: Outcome) {
+        if let Some(added) = outcome.added {
+            // Batches may be answered in another order than they were committed in.
+            self.snapshot_id = self.snapshot_id.max(added.committed.snapshot_id);
+            self.imported += added.files;
+            self.bytes += added.bytes;
+        }
+        self.refused.extend(outcome.refused);
+        self.skipped += outcome.live_already;
     }
 
     pub(super) fn exit(&self) -> Exit {

@@ -1,0 +1,133 @@
+//! The binary: a server on a free port with a data folder of its own, and other commands against it.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const PRUNUS: &str = env!("CARGO_BIN_EXE_prunus");
+
+/// What is set in the environment of a process.
+pub(crate) type Environment = Vec<(&'static str, String)>;
+
+/// A running server, which is killed when this is dropped.
+pub(crate) struct Prunus {
+    child: Child,
+    url: String,
+    client: reqwest::Client,
+    environment: Environment,
+    _folder: TempDir,
+}
+
+impl Drop for Prunus {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Prunus {
+    /// Starts a server that has this in its environment.
+    pub(crate) fn start(environment: Environment) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut serve = command(&environment);
+        serve.args(["serve", "--listen", "127.0.0.1:0", "--power-loss-may-lose-commits", "--data-dir"]);
+        serve.arg(folder.path().join("catalog"));
+        let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.trim().strip_prefix("listening on ").unwrap().to_owned();
+        Self { child, url, client: reqwest::Client::new(), environment, _folder: folder }
+    }
+
+    /// Runs `prunus import --json` with these arguments, and with the server's environment.
+    pub(crate) async fn import(&self, arguments: &[impl AsRef<str>]) -> Imported {
+        self.import_with(&self.environment, arguments).await
+    }
+
+    /// The same with an environment of its own.
+    pub(crate) async fn import_with(&self, environment: &Environment, arguments: &[impl AsRef<str>]) -> Imported {
+        let mut import = command(environment);
+        import.args(["import", "--json", "--url", &self.url]).args(arguments.iter().map(AsRef::as_ref));
+        let output = tokio::task::spawn_blocking(move || import.output()).await.unwrap().unwrap();
+        Imported::from(output)
+    }
+
+    pub(crate) async fn get(&self, route: &str) -> (u16, Value) {
+        answer(self.client.get(format!("{}{route}", self.url))).await
+    }
+
+    pub(crate) async fn post(&self, route: &str, body: &Value) -> (u16, Value) {
+        answer(self.client.post(format!("{}{route}", self.url)).json(body)).await
+    }
+
+    /// Creates the table `n.t` with the columns of [`crate::parquet_file`].
+    pub(crate) async fn create_table(&self) {
+        let fields = json!([{"name": "id", "type": "int64"}, {"name": "name", "type": "string"}]);
+        let table = json!({"name": "t", "schema": {"fields": fields}});
+        assert_eq!(self.post("/v1/namespaces", &json!({"name": "n"})).await.0, 201);
+        assert_eq!(self.post("/v1/namespaces/n/tables", &table).await.0, 201);
+    }
+
+    /// Appends files to `n.t`.
+    pub(crate) async fn append(&self, paths: impl IntoIterator<Item = String>) -> (u16, Value) {
+        let add: Vec<Value> = paths.into_iter().map(|path| json!({"path": path})).collect();
+        self.post("/v1/namespaces/n/tables/t/commits", &json!({"operation": "append", "add": add})).await
+    }
+
+    /// How many files `n.t` has; 0 if there is no such table yet.
+    pub(crate) async fn files(&self) -> u64 {
+        self.get("/v1/namespaces/n/tables/t").await.1["files"].as_u64().unwrap_or(0)
+    }
+
+    /// The paths of the files of `n.t` that a filter keeps, sorted.
+    pub(crate) async fn plan(&self, filter: &str) -> Vec<String> {
+        let (status, plan) = self.post("/v1/namespaces/n/tables/t/plan", &json!({"filter": filter})).await;
+        assert_eq!(status, 200, "{plan}");
+        let path = |file: &Value| file["path"].as_str().unwrap().to_owned();
+        let mut paths: Vec<String> = plan["files"].as_array().unwrap().iter().map(path).collect();
+        paths.sort();
+        paths
+    }
+}
+
+/// What an import printed, and how it ended.
+#[derive(Debug)]
+pub(crate) struct Imported {
+    pub(crate) exit: i32,
+    /// The summary; null where there is none.
+    pub(crate) summary: Value,
+    pub(crate) stderr: String,
+}
+
+impl Imported {
+    /// How many files were imported, skipped, found changed and refused.
+    pub(crate) fn counts(&self) -> [u64; 4] {
+        let length = |key: &str| self.summary[key].as_array().unwrap().len() as u64;
+        let number = |key: &str| self.summary[key].as_u64().unwrap();
+        [number("imported"), number("skipped"), length("changed"), length("refused")]
+    }
+}
+
+impl From<Output> for Imported {
+    fn from(output: Output) -> Self {
+        Self {
+            exit: output.status.code().unwrap(),
+            summary: serde_json::from_slice(&output.stdout).unwrap_or_default(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+fn command(environment: &Environment) -> Command {
+    let mut command = Command::new(PRUNUS);
+    // A proxy from the environment would lead away from this machine.
+    command.stdin(Stdio::null()).env("NO_PROXY", "127.0.0.1").envs(environment.iter().map(|(key, value)| (key, value)));
+    command
+}
+
+async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {
+    let response = request.send().await.unwrap();
+    (response.status().as_u16(), response.json().await.unwrap_or_default())
+}

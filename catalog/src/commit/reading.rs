@@ -1,0 +1,195 @@
+//! The files of a commit, read and held against their table: as many at once as their stores take, and no longer than the
+//! commit has time.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::{StreamExt, stream};
+use tokio::runtime::Handle;
+use tokio::time::{Instant, timeout_at};
+
+use super::AddedFile;
+use super::heads::Head;
+use crate::blocking;
+use crate::properties::Verification;
+use crate::registration::{LocatedFile, Refusal, Registered, locate, register};
+use crate::storage::{FooterBytes, MAX_REQUESTS_AT_ONCE, Storage, StorageError, read_local_footer};
+
+/// How long a commit or transaction may take to read its files, in all. A file whose store does not answer ends it much earlier.
+pub const MAX_READING_TIME: Duration = Duration::from_hours(1);
+
+/// How many threads read files of this machine.
+const MAX_THREADS: usize = 8;
+/// How many files such a thread reads before it may be another's turn.
+const MAX_FILES_PER_TURN: usize = 64;
+
+/// What became of a file, by its place in the commit.
+pub(super) type Outcome = (usize, Result<Registered, Refusal>);
+/// A file that is to be read, by its place in the commit.
+type Numbered = (usize, LocatedFile);
+
+/// Where a commit's files are read from, what they are held against, and until when.
+#[derive(Clone)]
+pub(super) struct Reader {
+    pub(super) storage: Arc<Storage>,
+    pub(super) head: Arc<Head>,
+    pub(super) deadline: Instant,
+}
+
+impl Reader {
+    /// Reads or takes all files, and says what became of each, in their order. Once a file's store does not answer, no more are
+    /// begun, and those that are left are missing.
+    pub(super) async fn register_all(&self, files: Vec<AddedFile>) -> crate::Result<Vec<Outcome>> {
+        let paths: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
+        let mut outcomes: Vec<Outcome> = Vec::with_capacity(files.len());
+        let (mut here, mut elsewhere) = (Vec::new(), Vec::new());
+        for (index, added) in files.into_iter().enumerate() {
+            match locate(&self.head.target, added) {
+                Err(refusal) => outcomes.push((index, Err(refusal))),
+                Ok(file) if self.is_read_elsewhere(&file) => elsewhere.push((index, file)),
+                Ok(file) => here.push((index, file)),
+            }
+        }
+        let here = stream::iter(turns(here)).map(|turn| self.register_here(turn)).buffer_unordered(MAX_THREADS);
+        let elsewhere = stream::iter(elsewhere).map(|file| self.register_elsewhere(file));
+        let mut all = std::pin::pin!(stream::select(here, elsewhere.buffer_unordered(MAX_REQUESTS_AT_ONCE)));
+        loop {
+            match timeout_at(self.deadline, all.next()).await {
+                Ok(None) => break,
+                Ok(Some(more)) => {
+                    let more = more?;
+                    let is_over = more.iter().any(|(_, result)| matches!(result, Err(Refusal::Unavailable { .. })));
+                    outcomes.extend(more);
+                    if is_over {
+                        break;
+                    }
+                }
+                Err(_) => {
+                    outcomes.extend(too_slow(&outcomes, paths));
+                    break;
+                }
+            }
+        }
+        outcomes.sort_unstable_by_key(|(index, _)| *index);
+        Ok(outcomes)
+    }
+
+    fn is_read_elsewhere(&self, file: &LocatedFile) -> bool {
+        self.head.target.properties.verification != Verification::Declared && !file.location.is_local()
+    }
+
+    /// Files that are on this machine or need not be read, one after the other on a thread that may block.
+    async fn register_here(&self, files: Vec<Numbered>) -> crate::Result<Vec<Outcome>> {
+        let (reader, runtime) = (self.clone(), Handle::current());
+        blocking::run(move || Ok(runtime.block_on(reader.register_in_turn(files)))).await
+    }
+
+    async fn register_in_turn(&self, files: Vec<Numbered>) -> Vec<Outcome> {
+        let mut outcomes = Vec::with_capacity(files.len());
+        for (index, mut file) in files {
+            if self.head.target.properties.verification != Verification::Declared {
+                file.footer = read_local_footer(&file.location);
+            }
+            outcomes.push((index, self.register(file).await));
+        }
+        outcomes
+    }
+
+    async fn register_elsewhere(&self, (index, mut file): Numbered) -> crate::Result<Vec<Outcome>> {
+        let footer = file.footer.insert(self.storage.read_footer(&file.location).await);
+        if footer.as_ref().is_ok_and(FooterBytes::is_long) {
+            return self.register_here(vec![(index, file)]).await;
+        }
+        Ok(vec![(index, self.register(file).await)])
+    }
+
+    async fn register(&self, mut file: LocatedFile) -> Result<Registered, Refusal> {
+        if let Some(Ok(footer)) = &mut file.footer {
+            self.storage.make_room(footer).await;
+        }
+        register(&self.storage, &self.head.target, file).await
+    }
+}
+
+/// The files in parts that are one thread's work: small ones where there are few, so that all threads have some.
+fn turns(mut files: Vec<Numbered>) -> Vec<Vec<Numbered>> {
+    let size = files.len().div_ceil(MAX_THREADS).clamp(1, MAX_FILES_PER_TURN);
+    let mut turns = Vec::with_capacity(files.len().div_ceil(size));
+    while !files.is_empty() {
+        turns.push(files.split_off(files.len().saturating_sub(size)));
+    }
+    turns
+}
+
+/// That the first file that nothing has become of yet will not be waited for.
+fn too_slow(outcomes: &[Outcome], paths: Vec<String>) -> Option<Outcome> {
+    let done: HashSet<usize> = outcomes.iter().map(|(index, _)| *index).collect();
+    let (index, path) = paths.into_iter().enumerate().find(|(index, _)| !done.contains(index))?;
+    Some((index, Err(Refusal::Unavailable { path, source: StorageError::TooSlow })))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use prunus_manifest::Operation;
+    use prunus_pruner::NanOrder;
+
+    use super::*;
+    use crate::commit::CommitRequest;
+    use crate::{Catalog, CatalogOptions, Error, FieldJson, NewTable, SchemaSource, TableIdent};
+
+    async fn create_table(catalog: &Catalog) -> TableIdent {
+        let table: TableIdent = "n.t".parse().unwrap();
+        catalog.create_namespace("n".parse().unwrap(), BTreeMap::new()).await.unwrap();
+        let field: FieldJson = serde_json::from_str(r#"{"name": "a", "type": "int64"}"#).unwrap();
+        let new = NewTable {
+            ident: table.clone(),
+            schema: SchemaSource::Fields(vec![field.to_new_field().unwrap()]),
+            location: None,
+            cluster_by: None,
+            properties: BTreeMap::new(),
+        };
+        catalog.create_table(new).await.unwrap();
+        table
+    }
+
+    #[tokio::test]
+    async fn a_commit_does_not_wait_beyond_its_deadline() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
+        let table = create_table(&catalog).await;
+        // It takes connections and never answers.
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let path = format!("http://{}/a", silent.local_addr().unwrap());
+        let request = CommitRequest {
+            operation: Operation::Append,
+            base_snapshot: None,
+            add: vec![AddedFile { path: path.clone(), ..AddedFile::default() }],
+            remove: Vec::new(),
+            filter: None,
+            nan_order: NanOrder::Any,
+            summary: BTreeMap::new(),
+        };
+        let ready = catalog.make_ready(table, request, Instant::now() + Duration::from_millis(50)).await;
+        let Err(Error::StorageUnavailable { path: told, source: StorageError::TooSlow }) = ready.map(drop) else {
+            panic!("it is not ready")
+        };
+        assert_eq!(told, path);
+    }
+
+    #[test]
+    fn few_files_are_shared_out_and_many_are_taken_in_parts() {
+        let sizes = |files: usize| -> Vec<usize> {
+            let location = crate::Location::parse("/a", None).unwrap();
+            let file = || LocatedFile { location: location.clone(), added: AddedFile::default(), footer: None };
+            turns((0..files).map(|index| (index, file())).collect()).iter().map(Vec::len).collect()
+        };
+        assert_eq!(sizes(0), [0_usize; 0]);
+        assert_eq!(sizes(3), [1, 1, 1]);
+        assert_eq!(sizes(20), [3, 3, 3, 3, 3, 3, 2]);
+        assert_eq!(sizes(1_000).iter().max(), Some(&MAX_FILES_PER_TURN));
+        assert_eq!(sizes(1_000).iter().sum::<usize>(), 1_000);
+    }
+}
