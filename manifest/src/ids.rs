@@ -55,6 +55,11 @@ id!(
     FileId
 );
 
+impl SchemaId {
+    /// The schema that a table is created with.
+    pub const FIRST: Self = Self(1);
+}
+
 impl SnapshotId {
     /// The empty table, before its first commit.
     pub const EMPTY: Self = Self(0);

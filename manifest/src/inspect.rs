@@ -1,6 +1,6 @@
 //! The statistics of one file as they were registered, with precision and provenance: for people, not for plans.
 
-use prunus_statistics::{FieldId, FileStatistics};
+use prunus_statistics::{FieldId, FileColumn, FileStatistics};
 use rusqlite::Row;
 
 use crate::column_detail::Details;
@@ -20,6 +20,9 @@ const SELECT_DETAIL: &str = "
     FROM column_detail
     WHERE manifest_id = ?1 AND field_id = ?2";
 
+/// What the file at an index said of a column, in the newest type of the column; `None` if nothing.
+type ColumnOfFile<'a> = dyn Fn(usize) -> Result<Option<FileColumn>, FormatError> + 'a;
+
 /// Where a file's statistics stand.
 enum Place {
     Tail(FileStatistics),
@@ -27,7 +30,8 @@ enum Place {
 }
 
 impl ReadTransaction<'_> {
-    /// The statistics of a file as they were registered. Reads every column's blocks of the file's manifest.
+    /// The statistics of a file as they were registered, in the newest types of their columns. Reads every column's blocks of the
+    /// file's manifest.
     ///
     /// # Errors
     /// [`Error::FileNotFound`], [`Error::MissingBlock`], [`Error::DamagedBlock`], [`Error::DamagedRow`], [`Error::Sqlite`].
@@ -48,34 +52,34 @@ impl ReadTransaction<'_> {
         let index = entries.file_ids().values().iter().position(|id| *id == file_id.0);
         let index = index.ok_or_else(|| manifest.missing(BlockName::Entries))?;
         let mut statistics = FileStatistics::default();
-        self.read_details(manifest, |field_id, details| {
-            statistics.columns.extend(details.get(index)?.map(|column| (field_id, column)));
+        self.read_details(manifest, |field_id, column_of| {
+            statistics.columns.extend(column_of(index)?.map(|column| (field_id, column)));
             Ok(())
         })?;
         Ok(statistics)
     }
 
-    /// All entries of a manifest with the statistics of each, in their order, as they were registered.
+    /// All entries of a manifest with the statistics of each, in their order, as they were registered, in the newest types.
     ///
     /// # Errors
     /// [`Error::MissingBlock`], [`Error::DamagedBlock`], [`Error::DamagedRow`], [`Error::Sqlite`].
     pub(crate) fn sealed_entries(&self, manifest: &ManifestRow) -> Result<(EntryBlock, Vec<FileStatistics>)> {
         let entries = self.load_entry_block(manifest)?;
         let mut all = vec![FileStatistics::default(); entries.len()];
-        self.read_details(manifest, |field_id, details| {
+        self.read_details(manifest, |field_id, column_of| {
             for (index, statistics) in all.iter_mut().enumerate() {
-                statistics.columns.extend(details.get(index)?.map(|column| (field_id, column)));
+                statistics.columns.extend(column_of(index)?.map(|column| (field_id, column)));
             }
             Ok(())
         })?;
         Ok((entries, all))
     }
 
-    /// Decodes the details of each column that a manifest has a block of.
+    /// Decodes the details of each column that a manifest has a block of, and hands over what gives those of a file.
     fn read_details(
         &self,
         manifest: &ManifestRow,
-        mut read: impl FnMut(FieldId, &Details<'_>) -> Result<(), FormatError>,
+        mut read: impl FnMut(FieldId, &ColumnOfFile<'_>) -> Result<(), FormatError>,
     ) -> Result<()> {
         for column in self.list_columns(manifest.table_id)? {
             let field_id = column.field_id;
@@ -83,8 +87,12 @@ impl ReadTransaction<'_> {
             let name = BlockName::Detail(field_id);
             let decoded = self.query_first(SELECT_DETAIL, (manifest.manifest_id, field_id.0), |row| {
                 let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
-                let details = Details::decode(bytes, &zones, written_as);
-                details.and_then(|details| read(field_id, &details)).map_err(manifest.damaged(name))
+                let details = Details::decode(bytes, &zones, written_as).map_err(manifest.damaged(name))?;
+                let column_of = |index| {
+                    let said = details.get(index)?;
+                    Ok(said.map(|said| said.read_as(written_as, column.column_type)))
+                };
+                read(field_id, &column_of).map_err(manifest.damaged(name))
             })?;
             decoded.ok_or_else(|| manifest.missing(name))?;
         }

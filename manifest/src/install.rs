@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rusqlite::params;
 
-use crate::builder::BuiltManifest;
+use crate::builder::{BuiltColumn, BuiltManifest};
 use crate::ids::Unsigned;
 use crate::transaction::WriteTransaction;
 use crate::{Error, FileId, ManifestId, Result, TableId, Totals, checked, commit};
@@ -125,7 +125,12 @@ pub(crate) fn install(
 }
 
 /// Whether what the manifests were built from is still there, with the same statistics.
-fn check(tx: &WriteTransaction<'_>, table_id: TableId, generation: u64, source: &Source) -> Result<(), InstallError> {
+pub(crate) fn check(
+    tx: &WriteTransaction<'_>,
+    table_id: TableId,
+    generation: u64,
+    source: &Source,
+) -> Result<(), InstallError> {
     let current = tx.query_first(SELECT_GENERATION, [table_id], |row| Ok(row.get::<_, Unsigned>(0)?.0))?;
     if current != Some(generation) {
         return Err(InstallError::Moved);
@@ -151,7 +156,18 @@ fn insert_manifest(tx: &WriteTransaction<'_>, table_id: TableId, built: &BuiltMa
     ];
     let manifest_id = ManifestId(tx.insert(INSERT_MANIFEST, values)?);
     tx.execute(INSERT_ENTRY_BLOCK, params![manifest_id, built.entry_block])?;
-    for built in &built.columns {
+    insert_columns(tx, table_id, manifest_id, &built.columns)?;
+    Ok(manifest_id)
+}
+
+/// Stores columns of a manifest that has none of them yet.
+pub(crate) fn insert_columns(
+    tx: &WriteTransaction<'_>,
+    table_id: TableId,
+    manifest_id: ManifestId,
+    columns: &[BuiltColumn],
+) -> Result<()> {
+    for built in columns {
         let field_id = built.column.field_id.0;
         let column_type = built.column.column_type.to_string();
         let zone = checked::pack(&built.zone).map_err(Error::encode)?;
@@ -159,7 +175,7 @@ fn insert_manifest(tx: &WriteTransaction<'_>, table_id: TableId, built: &BuiltMa
         tx.execute(INSERT_COLUMN_DETAIL, params![manifest_id, field_id, built.detail])?;
         tx.execute(INSERT_ZONE, params![table_id, field_id, manifest_id, column_type, zone])?;
     }
-    Ok(manifest_id)
+    Ok(())
 }
 
 /// A file that is not in the tail any more has been forgotten, or sealed by another.

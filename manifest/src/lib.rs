@@ -27,6 +27,7 @@ mod namespace;
 mod schema;
 mod snapshot;
 mod table;
+mod alter;
 mod tag;
 mod totals;
 
@@ -49,6 +50,7 @@ mod inspect;
 mod manifest;
 
 mod install;
+mod late_column;
 mod layout;
 mod maintenance;
 mod regroup;
@@ -64,6 +66,7 @@ mod restore;
 #[cfg(test)]
 mod sample;
 
+pub use alter::{NewSchema, TableChange};
 pub use backup::backup;
 pub use changes::{Change, ChangeKind};
 pub use check::{CheckProgress, CheckReport, Difference, Fault, Finding, MAX_FINDINGS, Mend, Place, SumOf, check};
@@ -76,6 +79,7 @@ pub use expire::{Bounded, Expiry, Gap};
 pub use forget::{Forgotten, MAX_GAPS_PER_STEP, UnneededFile};
 pub use ids::{FileId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId};
 pub use job::WaitingJob;
+pub use late_column::{LateColumn, ReadLateColumns};
 pub use layout::{Regrouped, TableLayout};
 pub use leaf_set::FileLeaf;
 pub use manifest::{ManifestRow, Removal};

@@ -99,6 +99,8 @@ impl WriteTransaction<'_> {
         self.check_head(commit, &head)?;
         // Once no snapshot names what comes back, its objects may be deleted.
         self.check_snapshot(commit.table_id, *target)?;
+        // What comes back may be from before some of the columns.
+        self.note_late_columns(commit.table_id);
         CheckedCommit::new(self, commit, removed.into(), &head)?.record()
     }
 }
