@@ -5,6 +5,7 @@
 //! refuses fields that it does not know; what a client reads lets them pass, since fields may be added. The conversion to
 //! and from the catalog's types stands beside each type.
 
+mod alter;
 mod changes;
 mod commit;
 mod expire;
@@ -25,6 +26,7 @@ mod transaction;
 mod unique_map;
 mod time;
 
+pub use alter::{AlterTableJson, SchemaChangeJson};
 pub use changes::ChangesJson;
 pub use commit::{CommitJson, CommittedJson, OperationJson};
 pub use expire::{ExpireJson, ExpiredJson};

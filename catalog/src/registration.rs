@@ -22,7 +22,7 @@ use crate::{Error, Fault, Result, column_ref, hive};
 pub(crate) struct Target {
     pub(crate) location: Option<Location>,
     pub(crate) columns: Vec<LeafColumn>,
-    /// The same, as the collector looks for them in files.
+    /// The same in the same order, as the collector looks for them in files.
     pub(crate) wanted: Vec<TableColumn>,
     /// Whether there are lists or maps too, of which no statistics are kept.
     pub(crate) has_nested: bool,
@@ -137,7 +137,7 @@ impl Registration<'_> {
             Err(error) => return Err(refusal(error.into(), std::mem::take(&mut self.faults), self.path())),
         };
         let collected = collect::match_columns(&footer, &self.target.wanted, self.target.properties.string_bound_bytes);
-        let CollectedColumns { columns, leaves } = collected.map_err(|faults| {
+        let CollectedColumns { columns, leaves, leaf_of_column } = collected.map_err(|faults| {
             let path = self.path();
             let mut all = self.faults.clone();
             all.extend(
@@ -145,7 +145,9 @@ impl Registration<'_> {
             );
             all
         })?;
-        let leaves = leaves.into_iter().map(|(path, field_id)| FileLeaf { path, field_id }).collect();
+        let column_of: BTreeMap<usize, FieldId> = leaf_of_column.into_iter().map(|(id, leaf)| (leaf, id)).collect();
+        let leaf = |(index, (path, field_id))| FileLeaf { path, field_id, column: column_of.get(&index).copied() };
+        let leaves = leaves.into_iter().enumerate().map(leaf).collect();
         Ok((bytes.object, Collected { row_count: footer.row_count(), leaves, columns }))
     }
 
@@ -213,10 +215,11 @@ impl Registration<'_> {
             let message = "the file does not hold the column, which may not be null and has no default";
             self.column_faults(leaf, vec![Fault::new(message)]);
         }
-        for leaf in partition::undecided(&self.location, constants, &target.columns) {
-            if self.constants_known && is_absent(leaf) {
+        for leaf in partition::undecided(&self.location, constants, &target.columns, &target.wanted) {
+            let is_default = matches!(columns.get(&leaf.id), Some(FileColumn::Present(column)) if is_constant(column));
+            if self.constants_known && (is_absent(leaf) || is_default) {
                 let message = "the path has a folder of that name, which is a partition value only below the table's location \
-                               and in the column's own spelling, and the file does not hold the column: give its value in \
+                               and in the column's current spelling, and the file does not hold the column: give its value in \
                                `partition`";
                 self.column_faults(leaf, vec![Fault::new(message)]);
             }
@@ -237,11 +240,7 @@ impl Registration<'_> {
         let mut columns: BTreeMap<FieldId, FileColumn> =
             declared.into_iter().map(|(leaf, statistics)| (leaf.id, FileColumn::Present(statistics))).collect();
         for leaf in self.absent_columns() {
-            let column = match &leaf.default {
-                Some(value) => FileColumn::Present(ColumnStatistics::constant(Some(value.clone()), row_count)),
-                None => FileColumn::Absent,
-            };
-            if columns.insert(leaf.id, column).is_some() {
+            if columns.insert(leaf.id, TableColumn::from(&leaf).absent(row_count)).is_some() {
                 let fault = Fault::new("the column is declared absent and has statistics");
                 self.column_faults(&leaf, vec![fault]);
             }
@@ -366,7 +365,9 @@ impl Registration<'_> {
 
 /// Whether the statistics are not the file's own but those of a default that stands for the column.
 fn is_constant(statistics: &ColumnStatistics) -> bool {
-    statistics.null_count.is_some_and(|count| count.provenance == prunus_statistics::Provenance::Constant)
+    let of_bound = statistics.min.as_ref().map(|bound| bound.provenance);
+    let of_count = statistics.null_count.map(|count| count.provenance);
+    of_count.or(of_bound) == Some(prunus_statistics::Provenance::Constant)
 }
 
 fn describe(statistics: &ColumnStatistics, column_type: PrimitiveType) -> String {

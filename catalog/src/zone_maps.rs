@@ -37,13 +37,19 @@ pub(crate) fn of_tail(reader: &PlanReader<'_>, chunk: &TailChunk, columns: &[Pro
     build(chunk.block.row_counts(), columns, |column| reader.load_tail_column(chunk, column))
 }
 
-/// The zone maps of one column over entries of the tail.
+/// The zone maps of one column over entries of the tail, whose statistics are of the type `written_as`.
 pub(crate) fn of_tail_column(
     tail: &[Arc<TailEntry>],
     SchemaColumn { field_id, column_type }: SchemaColumn,
+    written_as: PrimitiveType,
 ) -> Result<ColumnZones> {
     let zone = |entry: &Arc<TailEntry>| {
-        ZoneMap::of_file(entry.statistics.columns.get(&field_id), column_type, entry.row_count)
+        let column = entry.statistics.columns.get(&field_id);
+        if written_as == column_type {
+            return ZoneMap::of_file(column, column_type, entry.row_count);
+        }
+        let column = column.cloned().map(|column| column.read_as(written_as, column_type));
+        ZoneMap::of_file(column.as_ref(), column_type, entry.row_count)
     };
     let zones: Vec<ZoneMap> = tail.iter().map(zone).collect();
     usable(&StoredZones::from_zone_maps(column_type.physical_type(), &zones))

@@ -12,6 +12,7 @@ use super::checked::FilterCheck;
 use super::heads::Head;
 use super::{AddedFile, CommitRequest, Committed};
 use crate::catalog::Catalog;
+use crate::history::History;
 use crate::location::Location;
 use crate::name::TableIdent;
 use crate::plan::{Filter, OverlapFilter};
@@ -100,8 +101,7 @@ impl Catalog {
         let ident = table.clone();
         let head = self.read(move |tx| {
             let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-            let schema = TableSchema::load(tx, row.table_id, row.schema_id)?;
-            head_of(&row, &schema)
+            head_of(tx, &row)
         });
         let head = Arc::new(head.await?);
         self.heads.insert(table.clone(), &head, epoch);
@@ -193,16 +193,18 @@ fn head_and_filter(tx: &ReadTransaction<'_>, ident: &TableIdent, asked: AskedFil
         tx.load_snapshot(row.table_id, asked.base)?;
     }
     let filter = OverlapFilter::compile(&schema, asked.filter, asked.nan_order)?;
-    Ok((head_of(&row, &schema)?, FilterCheck::new(&row, Arc::new(filter), asked.base)))
+    Ok((head_of(tx, &row)?, FilterCheck::new(&row, Arc::new(filter), asked.base)))
 }
 
-fn head_of(row: &TableRow, schema: &TableSchema) -> Result<Head> {
+fn head_of(tx: &ReadTransaction<'_>, row: &TableRow) -> Result<Head> {
+    let history = History::load(tx, row)?;
+    let schema = history.current();
     let location = row.location.as_deref().and_then(|text| Location::parse(text, None).ok());
     let properties = StatisticsProperties::parse(&row.properties).map_err(Error::Invalid)?;
     let is_nested = |field: &Field| matches!(field.field_type, Type::List { .. } | Type::Map { .. });
-    let has_nested = schema.schema.fields().iter().any(is_nested);
-    let wanted = schema.leaves.iter().map(Into::into).collect();
-    let target = Target { location, columns: schema.leaves.clone(), wanted, has_nested, properties };
+    let has_nested = schema.fields().iter().any(is_nested);
+    let (columns, wanted) = (schema.leaf_columns(), history.wanted());
+    let target = Target { location, columns, wanted, has_nested, properties };
     Ok(Head { table_id: row.table_id, schema_id: row.schema_id, target })
 }
 
