@@ -26,7 +26,7 @@ mod transaction;
 mod unique_map;
 mod time;
 
-pub use alter::{AlterTableJson, SchemaChangeJson};
+pub use alter::{AlterTableJson, PlaceJson, SchemaChangeJson};
 pub use changes::ChangesJson;
 pub use commit::{CommitJson, CommittedJson, OperationJson};
 pub use expire::{ExpireJson, ExpiredJson};

@@ -165,7 +165,7 @@ impl Evolution {
         let (siblings, index) = self.siblings(column)?;
         let others = siblings.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, field)| field);
         check_name(others, to)?;
-        siblings.get_mut(index).ok_or_else(no_such_column)?.name = to.to_owned();
+        to.clone_into(&mut siblings.get_mut(index).ok_or_else(no_such_column)?.name);
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 //! zone of such a column is one that nobody has looked into, and one that has is done with. Before entries are put into other
 //! manifests all of them are looked into, or the rule would not hold any more.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use prunus_statistics::{FileColumn, FileStatistics};
@@ -133,16 +134,15 @@ fn columns_of(tx: &ReadTransaction<'_>, manifest: &ManifestRow, late: &[LateColu
     }
     let block = tx.load_entry_block(manifest)?;
     let forgotten = tx.list_forgotten(manifest.manifest_id)?;
+    let needed = block.identities().map(|entry| entry.file_id).filter(|file_id| !forgotten.contains_key(file_id));
+    let rows = tx.load_data_files(&needed.collect::<Vec<_>>())?;
+    let rows: BTreeMap<FileId, DataFileRow> = rows.into_iter().map(|row| (row.file_id, row)).collect();
     let mut entries = Vec::with_capacity(block.len());
     for identity in block.identities() {
+        let row = rows.get(&identity.file_id);
         // No snapshot has a forgotten file, so whatever is said of one holds; this keeps the zone as narrow as it can be.
-        let is_forgotten = forgotten.contains_key(&identity.file_id);
-        let row = if is_forgotten { None } else { tx.load_data_files(&[identity.file_id])?.pop() };
-        let of_file = |late: &&LateColumn| {
-            let column = row.as_ref().map_or(FileColumn::Absent, |row| (late.of_file)(row));
-            (late.column.field_id, column)
-        };
-        let columns = missing.iter().map(of_file).collect();
+        let of_row = |late: &LateColumn| row.map_or(FileColumn::Absent, |row| (late.of_file)(row));
+        let columns = missing.iter().map(|late| (late.column.field_id, of_row(late))).collect();
         entries.push(Entry { identity, statistics: FileStatistics { columns } });
     }
     let entries: Vec<&Entry> = entries.iter().collect();
@@ -159,13 +159,12 @@ fn tail_of(
         return Ok(Vec::new());
     }
     let entries = tx.list_tail(table.table_id)?.into_iter();
-    let unfilled = entries.filter(|entry| !is_entry_filled(entry, late)).take(MAX_TAIL_FILES);
-    let mut tail = Vec::new();
-    for TailEntry { file_id, mut statistics, .. } in unfilled {
-        for row in tx.load_data_files(&[file_id])? {
-            for LateColumn { column: SchemaColumn { field_id, .. }, of_file } in late {
-                statistics.columns.entry(*field_id).or_insert_with(|| of_file(&row));
-            }
+    let unfilled: Vec<TailEntry> = entries.filter(|entry| !is_entry_filled(entry, late)).take(MAX_TAIL_FILES).collect();
+    let file_ids: Vec<FileId> = unfilled.iter().map(|entry| entry.file_id).collect();
+    let mut tail = Vec::with_capacity(unfilled.len());
+    for (TailEntry { file_id, mut statistics, .. }, row) in unfilled.into_iter().zip(tx.load_data_files(&file_ids)?) {
+        for LateColumn { column, of_file } in late {
+            statistics.columns.entry(column.field_id).or_insert_with(|| of_file(&row));
         }
         tail.push((file_id, EncodedStatistics::new(&statistics)?));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prunus_catalog::{AlterRequest, Fault, FieldJson, FieldPlace, SchemaChange, TypeJson};
+use prunus_catalog::{AlterRequest, Fault, FieldJson, FieldPlace, NameError, SchemaChange, TypeJson};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// What is to become of a table. What is absent stays as it is.
@@ -47,8 +47,8 @@ pub enum SchemaChangeJson {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         doc: Option<String>,
         /// The column beside it that it comes after; null to come first, absent to come last.
-        #[serde(default, deserialize_with = "null_or_some", skip_serializing_if = "Option::is_none")]
-        after: Option<Option<String>>,
+        #[serde(default, skip_serializing_if = "PlaceJson::is_last")]
+        after: PlaceJson,
     },
     /// Another name.
     Rename {
@@ -81,7 +81,7 @@ pub enum SchemaChangeJson {
         column: String,
         /// The column beside it that it comes after; null to come first.
         #[serde(deserialize_with = "required")]
-        after: Option<String>,
+        after: PlaceJson,
     },
 }
 
@@ -89,27 +89,70 @@ fn nullable() -> bool {
     true
 }
 
-/// Tells null from what is absent.
-fn null_or_some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
+/// A place among the columns beside it: null, or the column that it comes after.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Option<String>", into = "Option<String>")]
+pub enum PlaceJson {
+    /// Behind all others; said by saying nothing.
+    #[default]
+    Last,
+    /// Before all others.
+    First,
+    /// Behind this one.
+    After(String),
+}
+
+impl PlaceJson {
+    fn is_last(&self) -> bool {
+        *self == Self::Last
+    }
+}
+
+impl From<Option<String>> for PlaceJson {
+    fn from(after: Option<String>) -> Self {
+        after.map_or(Self::First, Self::After)
+    }
+}
+
+impl From<PlaceJson> for Option<String> {
+    fn from(place: PlaceJson) -> Self {
+        match place {
+            PlaceJson::Last | PlaceJson::First => None,
+            PlaceJson::After(column) => Some(column),
+        }
+    }
+}
+
+impl From<PlaceJson> for FieldPlace {
+    fn from(place: PlaceJson) -> Self {
+        match place {
+            PlaceJson::Last => Self::Last,
+            PlaceJson::First => Self::First,
+            PlaceJson::After(column) => Self::After(column),
+        }
+    }
 }
 
 /// Without it, serde takes an option that is absent for null.
-fn required<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    Option::deserialize(deserializer)
+fn required<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PlaceJson, D::Error> {
+    PlaceJson::deserialize(deserializer)
 }
 
 impl AlterTableJson {
     /// The change as the catalog is asked for it; every fault found.
     pub(crate) fn parse(self) -> Result<AlterRequest, Vec<Fault>> {
         let mut faults = Vec::new();
-        let rename = self.rename.map(|name| name.parse().map_err(|error| Fault::at("rename", format!("{error}"))));
-        let rename = rename.transpose().map_err(|fault| faults.push(fault)).ok().flatten();
+        let rename = self.rename.map(|name| name.parse()).transpose().unwrap_or_else(|error: NameError| {
+            faults.push(Fault::at("rename", error.to_string()));
+            None
+        });
         let mut schema = Vec::with_capacity(self.schema.len());
         for (index, change) in self.schema.into_iter().enumerate() {
             match change.parse() {
                 Ok(change) => schema.push(change),
-                Err(fault) => faults.push(Fault { at: Some(format!("schema[{index}]")), ..fault }),
+                Err((column, message)) => {
+                    faults.push(Fault::at(format!("schema[{index}]"), message).in_column(column));
+                }
             }
         }
         if !faults.is_empty() {
@@ -120,28 +163,24 @@ impl AlterTableJson {
 }
 
 impl SchemaChangeJson {
-    fn parse(self) -> Result<SchemaChange, Fault> {
+    /// The change; or its column, and what is wrong.
+    fn parse(self) -> Result<SchemaChange, (String, String)> {
         Ok(match self {
             Self::Add { id, name, field_type, nullable, default, doc, after } => {
                 let field = FieldJson { id, name, field_type, nullable, default, doc };
-                let parsed = field.to_new_field();
-                let field = parsed.map_err(|error| Fault::new(error.to_string()).in_column(&field.name))?;
-                SchemaChange::Add { field, place: after.map_or(FieldPlace::Last, place) }
+                let parsed = field.to_new_field().map_err(|error| (field.name, error.to_string()))?;
+                SchemaChange::Add { field: parsed, place: after.into() }
             }
             Self::Rename { column, to } => SchemaChange::Rename { column, to },
             Self::Drop { column } => SchemaChange::Drop { column },
             Self::Widen { column, to } => match to.parse() {
                 Ok(to) => SchemaChange::Widen { column, to },
-                Err(error) => return Err(Fault::new(format!("{error}")).in_column(column)),
+                Err(error) => return Err((column, format!("{error}"))),
             },
             Self::MakeNullable { column } => SchemaChange::MakeNullable { column },
-            Self::Move { column, after } => SchemaChange::Move { column, place: place(after) },
+            Self::Move { column, after } => SchemaChange::Move { column, place: after.into() },
         })
     }
-}
-
-fn place(after: Option<String>) -> FieldPlace {
-    after.map_or(FieldPlace::First, FieldPlace::After)
 }
 
 #[cfg(test)]

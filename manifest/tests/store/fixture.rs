@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use prunus_manifest::{
     Committed, DataFileRow, EncodedStatistics, Error, Expiry, FileLeaf, Forgotten, NewCommit, NewDataFile, NewRollback,
-    NewTable, Operation, PreparedRollback, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, Store, StoreOptions,
-    TableId, TableRow, TagChange, TagRow, WriteTransaction,
+    NewTable, Operation, PreparedRollback, ReadLateColumns, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, Store,
+    StoreOptions, TableId, TableRow, TagChange, TagRow, WriteTransaction,
 };
 use prunus_statistics::{
     Bound, ColumnStatistics, Count, FieldId, FileColumn, FileStatistics, Precision, PrimitiveType, Provenance, Value,
@@ -63,6 +63,11 @@ impl Fixture {
 
     pub(crate) fn reopen_with_target(&mut self, manifest_target_files: u32) {
         self.options.manifest_target_files = manifest_target_files;
+        self.reopen();
+    }
+
+    pub(crate) fn reopen_with_late_columns(&mut self, late_columns: ReadLateColumns) {
+        self.options.late_columns = Some(late_columns);
         self.reopen();
     }
 

@@ -14,6 +14,7 @@ mod changes;
 mod commits;
 mod damage;
 mod expire;
+mod late_columns;
 mod listings;
 mod model;
 mod opening;
