@@ -23,7 +23,7 @@ use crate::{Error, Fault, Result, blocking, column_ref, file_columns};
 pub const MAX_COLUMN_PATHS: usize = 256;
 
 /// The most schemas that a table has and had.
-pub const MAX_SCHEMAS: usize = 4_096;
+pub const MAX_SCHEMAS: usize = 1_024;
 
 /// What is to become of a table. What is not named stays as it is.
 #[derive(Clone, Debug, Default)]
@@ -289,5 +289,80 @@ impl Check<'_> {
         let is_meant =
             |change: &SchemaChange| matches!(change, SchemaChange::Rename { to, .. } if column.path.contains(to));
         Fault::at(self.request.place_of(is_meant), message).in_column(column_ref::key(&column.path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CatalogOptions, FieldJson, NewTable, SchemaSource};
+
+    /// A catalog with a table of one column `a`, that had so many schemas before, in which it was called by so many names.
+    async fn catalog_with_schemas(schemas: usize, names: usize) -> (Catalog, TableIdent, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
+        let ident: TableIdent = "n.t".parse().unwrap();
+        catalog.create_namespace(ident.namespace.clone(), BTreeMap::new()).await.unwrap();
+        let field: FieldJson = serde_json::from_str(r#"{"name": "n0", "type": "int64"}"#).unwrap();
+        let table = NewTable {
+            ident: ident.clone(),
+            schema: SchemaSource::Fields(vec![field.to_new_field().unwrap()]),
+            location: None,
+            cluster_by: None,
+            properties: BTreeMap::new(),
+        };
+        catalog.create_table(table).await.unwrap();
+        let of = ident.clone();
+        let rename = move |tx: &WriteTransaction<'_>| {
+            let TableRow { table_id, .. } = tx.load_table(of.namespace.as_str(), of.name.as_str())?;
+            let others = (1..schemas).map(|number| format!("n{}", number % names));
+            for name in others.chain(["a".to_owned()]) {
+                let text = format!(r#"[{{"id":1,"name":"{name}","type":"int64"}}]"#);
+                let column = SchemaColumn { field_id: FieldId(1), column_type: PrimitiveType::Int64 };
+                let schema = NewSchema { text, columns: vec![column], last_field_id: FieldId(1) };
+                let change =
+                    TableChange { table_id, name: None, schema: Some(schema), cluster_by: None, properties: None };
+                tx.alter_table(&change)?;
+            }
+            Ok(())
+        };
+        catalog.write(rename).await.unwrap();
+        (catalog, ident, folder)
+    }
+
+    fn request(change: SchemaChange) -> AlterRequest {
+        AlterRequest { schema: vec![change], ..AlterRequest::default() }
+    }
+
+    fn refusal(result: Result<Table>) -> Option<(String, String)> {
+        match result {
+            Ok(_) => None,
+            Err(Error::Invalid(faults)) => {
+                faults.into_iter().next().map(|fault| (fault.at.unwrap_or_default(), fault.message))
+            }
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_column_has_only_so_many_names() {
+        let rename = || request(SchemaChange::Rename { column: "a".to_owned(), to: "b".to_owned() });
+        let (catalog, ident, _folder) = catalog_with_schemas(MAX_COLUMN_PATHS - 2, MAX_COLUMN_PATHS).await;
+        assert_eq!(refusal(catalog.alter_table(ident, rename()).await), None);
+        let (catalog, ident, _folder) = catalog_with_schemas(MAX_COLUMN_PATHS - 1, MAX_COLUMN_PATHS).await;
+        let message = format!("a column has and had at most {MAX_COLUMN_PATHS} paths");
+        assert_eq!(refusal(catalog.alter_table(ident, rename()).await), Some(("schema[0]".to_owned(), message)));
+    }
+
+    #[tokio::test]
+    async fn a_table_has_only_so_many_schemas() {
+        let add = |name: &str| {
+            let field: FieldJson = serde_json::from_value(serde_json::json!({"name": name, "type": "date"})).unwrap();
+            request(SchemaChange::Add { field: field.to_new_field().unwrap(), place: crate::FieldPlace::Last })
+        };
+        let (catalog, ident, _folder) = catalog_with_schemas(MAX_SCHEMAS - 2, 2).await;
+        assert_eq!(refusal(catalog.alter_table(ident.clone(), add("x")).await), None);
+        let message = format!("a table has and had at most {MAX_SCHEMAS} schemas");
+        assert_eq!(refusal(catalog.alter_table(ident, add("y")).await), Some(("schema".to_owned(), message)));
     }
 }

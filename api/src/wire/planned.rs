@@ -69,7 +69,7 @@ pub struct PlannedFileJson {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub partition: BTreeMap<String, Value>,
     /// What the file calls the columns that it does not call as the schema does, by `#id`: a name, or a dotted path; null for a
-    /// column that it does not hold, though it has another one of that name.
+    /// column that it does not hold, so that it reads as its default or as null, though the file has another one of that name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub columns: BTreeMap<String, Option<String>>,
 }
