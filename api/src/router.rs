@@ -37,7 +37,10 @@ fn routes() -> Router<Catalog> {
         .route("/v1/namespaces/{namespace}", get(namespaces::get).delete(namespaces::delete))
         // Tables.
         .route("/v1/namespaces/{namespace}/tables", get(tables::list).post(tables::create))
-        .route("/v1/namespaces/{namespace}/tables/{table}", get(tables::get).delete(tables::delete))
+        .route(
+            "/v1/namespaces/{namespace}/tables/{table}",
+            get(tables::get).patch(tables::alter).delete(tables::delete),
+        )
         // Changes of tables.
         .route("/v1/namespaces/{namespace}/tables/{table}/commits", post(commits::create))
         .route("/v1/transactions", post(transactions::create))

@@ -5,6 +5,7 @@
 //! refuses fields that it does not know; what a client reads lets them pass, since fields may be added. The conversion to
 //! and from the catalog's types stands beside each type.
 
+mod alter;
 mod audit;
 mod changes;
 mod commit;
@@ -26,6 +27,7 @@ mod transaction;
 mod unique_map;
 mod time;
 
+pub use alter::{AlterTableJson, PlaceJson, SchemaChangeJson};
 pub use audit::{
     AuditFindingJson, AuditJson, AuditModeJson, AuditPageJson, AuditStateJson, AuditsJson, NewAuditJson,
 };

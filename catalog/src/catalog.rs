@@ -12,7 +12,7 @@ use crate::commit::Heads;
 use crate::leases::Leases;
 use crate::plan_cache::{DEFAULT_PLAN_CACHE_BYTES, PlanCache};
 use crate::storage::Storage;
-use crate::{Result, blocking};
+use crate::{Result, blocking, late_columns};
 
 /// The name of the database in a data folder.
 pub(crate) const DATABASE_FILE: &str = "prunus.db";
@@ -69,6 +69,7 @@ impl Catalog {
         let store_options = StoreOptions {
             manifest_target_files: options.manifest_target_files,
             power_loss: options.power_loss,
+            late_columns: Some(late_columns::read),
             ..StoreOptions::default()
         };
         let store = blocking::run(move || Ok(Store::open_with(&path, &store_options)?)).await?;

@@ -6,6 +6,7 @@ use prunus_manifest::{DataFileRow, FileId, ReadTransaction, SnapshotId, TableRow
 use prunus_statistics::{FileColumn, PrimitiveType, Value};
 
 use crate::catalog::Catalog;
+use crate::history::History;
 use crate::location::Location;
 use crate::name::TableIdent;
 use crate::page::PageSize;
@@ -85,7 +86,7 @@ impl Catalog {
             let ResolvedSnapshot { snapshot_id, schema_id, .. } = snapshot.resolve(tx, &table)?;
             let row = live_file(tx, &table, snapshot_id, path)?;
             let leaves = tables::load_schema(tx, &table, schema_id)?.leaf_columns();
-            let statistics = tx.load_file_statistics(row.file_id)?;
+            let statistics = History::load(tx, &table)?.read_as(tx.load_file_statistics(row.file_id)?, &leaves);
             let columns = leaves
                 .iter()
                 .filter_map(|leaf| {

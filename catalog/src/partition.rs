@@ -1,10 +1,10 @@
 //! The values that a file has in every row: given with the commit, or written into its path.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use prunus_statistics::{FieldId, Literal, PrimitiveType, Value, parse_value};
 
-use crate::collect::same_when_folded;
+use crate::collect::{TableColumn, same_when_folded};
 use crate::hive::FolderValue;
 use crate::location::Location;
 use crate::schema::LeafColumn;
@@ -67,18 +67,25 @@ pub(crate) fn constants(
 }
 
 /// The columns that a `key=value` folder of the path names without being a constant: because it does not lie below the table's
-/// location, or because it is spelled otherwise. What such a file reads as in the column is not known.
+/// location, because it is spelled otherwise, or because the column was called so before. What such a file reads as in the column
+/// is not known. `wanted` are the same columns with their former names.
 pub(crate) fn undecided<'a>(
     location: &Location,
     constants: &Constants,
     leaves: &'a [LeafColumn],
+    wanted: &[TableColumn],
 ) -> Vec<&'a LeafColumn> {
     let segments = hive::partition_segments(location.key());
-    let is_named = |leaf: &&LeafColumn| match leaf.path.as_slice() {
+    let is_named = |path: &Vec<String>| match path.as_slice() {
         [name] => segments.iter().any(|(key, _)| same_when_folded(key, name)),
         _ => false,
     };
-    leaves.iter().filter(is_named).filter(|leaf| !constants.contains_key(&leaf.id)).collect()
+    let named: BTreeSet<FieldId> = wanted
+        .iter()
+        .filter(|column| std::iter::once(&column.path).chain(&column.former_paths).any(is_named))
+        .map(|column| column.id)
+        .collect();
+    leaves.iter().filter(|leaf| named.contains(&leaf.id)).filter(|leaf| !constants.contains_key(&leaf.id)).collect()
 }
 
 fn not_of_type(value: &str, column_type: PrimitiveType) -> String {

@@ -13,17 +13,22 @@ mod overlap;
 mod passes;
 mod prepare;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prunus_manifest::{
-    Error as StoreError, FileId, ReadTransaction, SchemaId, SnapshotId, SnapshotRow, TableId, TableRow, Totals,
+    Error as StoreError, FileId, FileLeaf, ReadTransaction, SchemaId, SnapshotId, SnapshotRow, TableId, TableRow,
+    Totals,
 };
 use prunus_pruner::{NanOrder, Verdict};
+use prunus_statistics::FieldId;
 
 use crate::catalog::Catalog;
 use crate::clock::time_text;
+use crate::file_columns::FileNames;
 use crate::files::FileEntry;
+use crate::history::History;
 use crate::name::TableIdent;
 use crate::page::PageSize;
 use crate::plan_cache::{PlanCache, PlanReader};
@@ -172,6 +177,9 @@ pub struct PlannedFile {
     /// What of the filter still has to run on its rows, in the filter's language; `None` if nothing. Files with the same
     /// residual share it.
     pub residual: Option<Arc<Filter>>,
+    /// What the file calls the columns that it does not call as the schema does, by field, as a column key; `None` for one that it
+    /// does not hold, though it has a column of that name.
+    pub columns: Arc<[(FieldId, Option<String>)]>,
 }
 
 /// What the read transaction finds: everything but the entries.
@@ -180,6 +188,8 @@ struct Found {
     snapshot_id: SnapshotId,
     schema_id: SchemaId,
     schema: Arc<TableSchema>,
+    /// Where the table has and had but one, files call all columns as it does.
+    history: Option<Arc<History>>,
     survivors: Vec<Survivor>,
     residuals: ResidualTable,
     metrics: PlanMetrics,
@@ -202,7 +212,7 @@ impl Catalog {
 
     fn plan_once(&self, ident: &TableIdent, request: &PlanRequest, started: Instant) -> Result<Plan> {
         let filter = request.filter.clone().map(ReadFilter::parse).transpose()?;
-        let Found { table_id, snapshot_id, schema_id, schema, survivors, residuals, mut metrics } =
+        let Found { table_id, snapshot_id, schema_id, schema, history, survivors, residuals, mut metrics } =
             self.store.read(|tx| find(tx, &self.plan_cache, ident, request, filter.as_ref()))?;
         let (page, more) = cut_page(&survivors, request.page);
         if more {
@@ -211,8 +221,9 @@ impl Catalog {
         let entries_started = Instant::now();
         let of_files: Vec<ResidualIndex> = page.iter().map(|survivor| survivor.residual).collect();
         let residuals = residuals.write(filter.as_ref(), &of_files);
+        let names = history.as_ref().map(|history| FileNames::new(history, &schema.schema));
         let files = self.store.read(|tx| {
-            let files = load_entries(tx, page, residuals, &schema.leaves);
+            let files = load_entries(tx, page, residuals, (&schema.leaves, names.as_ref()));
             files.map_err(|error| gone_or_lost(tx, table_id, snapshot_id, error))
         })?;
         metrics.timings.entries = entries_started.elapsed();
@@ -255,6 +266,7 @@ fn find(
     let snapshot = request.snapshot.resolve(tx, &table)?;
     let reader = PlanReader::new(cache, tx, &table);
     let schema = reader.load_schema(snapshot.schema_id)?;
+    let history = if table.schema_id == SchemaId::FIRST { None } else { Some(reader.load_history()?) };
     let program = prepare::compile(&schema.columns, request, filter)?;
     let bind = bind_started.elapsed();
     let span = Span::whole(snapshot.snapshot_id);
@@ -263,7 +275,7 @@ fn find(
     survivors.sort_unstable_by_key(|survivor| survivor.file_id);
     metrics.timings.bind = bind;
     let ResolvedSnapshot { snapshot_id, schema_id, .. } = snapshot;
-    Ok(Found { table_id: table.table_id, snapshot_id, schema_id, schema, survivors, residuals, metrics })
+    Ok(Found { table_id: table.table_id, snapshot_id, schema_id, schema, history, survivors, residuals, metrics })
 }
 
 /// Holds what a plan has looked at against what the snapshot is said to hold: a row that is lost or damaged is an error, never
@@ -295,14 +307,18 @@ fn load_entries(
     tx: &ReadTransaction<'_>,
     page: &[Survivor],
     residuals: Vec<Option<Arc<Filter>>>,
-    leaves: &[LeafColumn],
+    (leaves, names): (&[LeafColumn], Option<&FileNames<'_>>),
 ) -> Result<Vec<PlannedFile>> {
     let file_ids: Vec<FileId> = page.iter().map(|survivor| survivor.file_id).collect();
     let rows = tx.load_data_files(&file_ids)?;
+    // Most files have one of a few sets of leaves, which they share.
+    let mut known: HashMap<*const FileLeaf, Arc<[_]>> = HashMap::new();
     let files = rows.into_iter().zip(page).zip(residuals).map(|((row, survivor), residual)| {
+        let of_leaves = || names.map(|names| names.of_file(&row.leaves)).unwrap_or_default().into();
+        let columns = Arc::clone(known.entry(row.leaves.as_ptr()).or_insert_with(of_leaves));
         // A file all of whose rows match has nothing left to filter, whatever pruning found of the parts of the filter.
         let residual = residual.filter(|_| survivor.verdict != Verdict::All);
-        PlannedFile { entry: FileEntry::new(row, leaves), verdict: survivor.verdict, residual }
+        PlannedFile { entry: FileEntry::new(row, leaves), verdict: survivor.verdict, residual, columns }
     });
     Ok(files.collect())
 }

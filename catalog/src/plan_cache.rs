@@ -16,12 +16,15 @@ use arrow::array::UInt64Array;
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 use prunus_manifest::{
-    EntryBlock, ManifestId, ManifestRow, ManifestZones, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, TableId, TableRow,
+    ColumnZones as StoredZones, EntryBlock, ManifestId, ManifestRow, ManifestZones, ReadTransaction, SchemaColumn,
+    SchemaId, SnapshotId, TableId, TableRow,
 };
 use prunus_pruner::ColumnZones;
 use prunus_statistics::{FieldId, PrimitiveType};
 
+use crate::history::History;
 use crate::table_schema::TableSchema;
+use crate::zone_maps::WritersWord;
 use crate::{Result, zone_maps};
 
 use tail::ChunkId;
@@ -40,6 +43,8 @@ pub(crate) struct PlanCache {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
     Schema(TableId, SchemaId),
+    /// Up to the newest schema.
+    History(TableId, SchemaId),
     Manifests(TableId),
     /// With the generation of the layout.
     Zones(TableId, u64, FieldId, PrimitiveType),
@@ -49,6 +54,8 @@ enum Key {
     Column(ManifestId, FieldId, PrimitiveType),
     /// The same without what is the writer's word alone.
     UndeclaredColumn(ManifestId, FieldId, PrimitiveType),
+    /// That there is no such block, with the generation of the layout: one may come.
+    NoColumn(ManifestId, FieldId, PrimitiveType, u64),
     Tail(TableId),
     TailColumn(ChunkId, FieldId, PrimitiveType),
     UndeclaredTailColumn(ChunkId, FieldId, PrimitiveType),
@@ -57,6 +64,7 @@ enum Key {
 #[derive(Clone)]
 enum Part {
     Schema(Arc<TableSchema>),
+    History(Arc<History>),
     Manifests(Arc<Manifests>),
     Entries(Arc<EntryBlock>),
     Removals(Arc<Removals>),
@@ -150,6 +158,7 @@ impl Part {
         size_of::<(Key, Self)>()
             + match self {
                 Self::Schema(schema) => schema.size_bytes(),
+                Self::History(history) => history.size_bytes(),
                 Self::Manifests(manifests) => size_of_val(&*manifests.rows),
                 Self::Entries(entries) => entries.size_bytes(),
                 Self::Removals(removals) => removals.len() * REMOVAL_BYTES,
@@ -190,6 +199,12 @@ impl<'a> PlanReader<'a> {
     pub(crate) fn load_schema(&self, schema_id: SchemaId) -> Result<Arc<TableSchema>> {
         let table_id = self.table.table_id;
         cached!(self, Key::Schema(table_id, schema_id), Part::Schema, TableSchema::load(self.tx, table_id, schema_id)?)
+    }
+
+    /// All schemas of the table.
+    pub(crate) fn load_history(&self) -> Result<Arc<History>> {
+        let key = Key::History(self.table.table_id, self.table.schema_id);
+        cached!(self, key, Part::History, History::load(self.tx, self.table)?)
     }
 
     /// The manifests of the table.
@@ -259,12 +274,25 @@ impl<'a> PlanReader<'a> {
 
     /// The zone maps of a column over the files of a manifest.
     pub(crate) fn load_column(&self, manifest: &ManifestRow, column: SchemaColumn) -> Result<Arc<ColumnZones>> {
-        cached!(
-            self,
-            Key::Column(manifest.manifest_id, column.field_id, column.column_type),
-            Part::Column,
-            zone_maps::usable(&self.tx.load_column_block(manifest, column)?)?
-        )
+        let SchemaColumn { field_id, column_type } = column;
+        let (manifest_id, generation) = (manifest.manifest_id, self.table.layout_generation);
+        let block = Key::Column(manifest_id, field_id, column_type);
+        let no_block = Key::NoColumn(manifest_id, field_id, column_type, generation);
+        for key in [block, no_block] {
+            let kept = self.get(key, |part| if let Part::Column(zones) = part { Some(zones) } else { None });
+            if let Some(zones) = kept {
+                self.count(0, 1);
+                return Ok(zones);
+            }
+        }
+        self.count(1, 0);
+        let (key, stored) = match self.tx.get_column_zones(manifest, column)? {
+            Some(stored) => (block, stored),
+            None => (no_block, StoredZones::unknown(column_type, manifest.len())),
+        };
+        let zones = Arc::new(zone_maps::usable(&stored)?);
+        self.cache.parts.insert(key, Part::Column(Arc::clone(&zones)));
+        Ok(zones)
     }
 
     /// The same without what is the writer's word alone.
@@ -309,7 +337,7 @@ impl<'a> PlanReader<'a> {
             self,
             Key::TailColumn(chunk.id, column.field_id, column.column_type),
             Part::Column,
-            zone_maps::of_tail_column(&chunk.entries, column)?
+            zone_maps::of_tail_column(&chunk.entries, column, self.written_as(column)?, WritersWord::Taken)?
         )
     }
 
@@ -323,8 +351,16 @@ impl<'a> PlanReader<'a> {
             self,
             Key::UndeclaredTailColumn(chunk.id, column.field_id, column.column_type),
             Part::Column,
-            zone_maps::of_undeclared_tail_column(&chunk.entries, column)?
+            zone_maps::of_tail_column(&chunk.entries, column, self.written_as(column)?, WritersWord::NotTaken)?
         )
+    }
+
+    /// The type that the statistics of the tail are in. Where it changes so that they are others, their generation does.
+    fn written_as(&self, column: SchemaColumn) -> Result<PrimitiveType> {
+        if self.table.schema_id == SchemaId::FIRST {
+            return Ok(column.column_type);
+        }
+        Ok(self.load_history()?.newest_types().get(&column.field_id).copied().unwrap_or(column.column_type))
     }
 
     fn get<T>(&self, key: Key, kind: impl FnOnce(Part) -> Option<T>) -> Option<T> {

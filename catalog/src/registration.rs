@@ -22,7 +22,7 @@ use crate::{Error, Fault, Result, blocking, column_ref, hive};
 pub(crate) struct Target {
     pub(crate) location: Option<Location>,
     pub(crate) columns: Vec<LeafColumn>,
-    /// The same, as the collector looks for them in files.
+    /// The same in the same order, as the collector looks for them in files.
     pub(crate) wanted: Vec<TableColumn>,
     /// Whether there are lists or maps too, of which no statistics are kept.
     pub(crate) has_nested: bool,
@@ -179,7 +179,10 @@ impl Registration<'_> {
             collected = self.matched(&footer, &scanned)?;
         }
         let columns = self.reconciled(collected.columns, declared, constants, row_count);
-        let leaves = collected.leaves.into_iter().map(|(path, field_id)| FileLeaf { path, field_id }).collect();
+        let column_of: BTreeMap<usize, FieldId> =
+            collected.leaf_of_column.into_iter().map(|(id, leaf)| (leaf, id)).collect();
+        let leaf = |(index, (path, field_id))| FileLeaf { path, field_id, column: column_of.get(&index).copied() };
+        let leaves = collected.leaves.into_iter().enumerate().map(leaf).collect();
         Ok(Content { object: Some(bytes.object), row_count: Some(row_count), leaves, columns })
     }
 
@@ -212,7 +215,7 @@ impl Registration<'_> {
             declared.iter().map(|(leaf, statistics)| (leaf.id, statistics)).collect();
         let properties = &self.target.properties;
         let wish = |leaf: &LeafColumn| {
-            let index = *collected.leaf_indexes.get(&leaf.id)?;
+            let index = *collected.leaf_of_column.get(&leaf.id)?;
             let Some(FileColumn::Present(known)) = collected.columns.get(&leaf.id) else { return None };
             let kept = self.target.kept(leaf.id);
             let is_contested = || claims.get(&leaf.id).is_some_and(|claim| declared::is_tighter(claim, known));
@@ -312,10 +315,11 @@ impl Registration<'_> {
             let message = "the file does not hold the column, which may not be null and has no default";
             self.column_faults(leaf, vec![Fault::new(message)]);
         }
-        for leaf in partition::undecided(&self.location, constants, &target.columns) {
-            if self.constants_known && is_absent(leaf) {
+        for leaf in partition::undecided(&self.location, constants, &target.columns, &target.wanted) {
+            let is_default = matches!(columns.get(&leaf.id), Some(FileColumn::Present(column)) if column.is_constant());
+            if self.constants_known && (is_absent(leaf) || is_default) {
                 let message = "the path has a folder of that name, which is a partition value only below the table's location \
-                               and in the column's own spelling, and the file does not hold the column: give its value in \
+                               and in the column's current spelling, and the file does not hold the column: give its value in \
                                `partition`";
                 self.column_faults(leaf, vec![Fault::new(message)]);
             }
@@ -337,11 +341,7 @@ impl Registration<'_> {
         let mut columns: BTreeMap<FieldId, FileColumn> =
             declared.into_iter().map(|(leaf, statistics)| (leaf.id, FileColumn::Present(statistics))).collect();
         for leaf in self.absent_columns() {
-            let column = match &leaf.default {
-                Some(value) => FileColumn::Present(ColumnStatistics::constant(Some(value.clone()), row_count)),
-                None => FileColumn::Absent,
-            };
-            if columns.insert(leaf.id, column).is_some() {
+            if columns.insert(leaf.id, TableColumn::from(&leaf).absent(row_count)).is_some() {
                 let fault = Fault::new("the column is declared absent and has statistics");
                 self.column_faults(&leaf, vec![fault]);
             }

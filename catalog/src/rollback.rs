@@ -41,7 +41,8 @@ impl Catalog {
                 .await?;
             prepared.set_time(self.clock.now_ms());
             match self.write_once(once.clone(), move |tx| Ok(tx.roll_back(&prepared)?.into())).await {
-                Err(Error::HeadMoved) => {}
+                // It does not matter to the request which schema there is.
+                Err(Error::HeadMoved | Error::SchemaMoved) => {}
                 done => return done,
             }
         }

@@ -72,6 +72,9 @@ pub enum SchemaError {
     /// Two fields have one id.
     #[error("two fields have the id {0}")]
     DuplicateId(FieldId),
+    /// An id that some field has or had.
+    #[error("the id {0} is not above all that were ever given in the table")]
+    UsedId(FieldId),
     /// An id that is not positive.
     #[error("field `{name}` has the id {}, which is not above 0", id.0)]
     BadId {
@@ -262,6 +265,37 @@ pub enum NewType {
 pub fn assign_ids(fields: Vec<NewField>) -> Result<Schema, SchemaError> {
     let mut next = Ids { last: largest_asked_for(&fields) };
     Schema::new(next.fields(fields, 0)?)
+}
+
+/// Gives a field, and those in it, ids above `last`, and says which is the last one now. Ids that were asked for stay.
+///
+/// # Errors
+/// [`SchemaError::UsedId`] for an id that was asked for and is not above `last`; [`SchemaError::TooManyFields`] if there are no
+/// more ids; [`SchemaError::TooDeep`].
+pub fn assign_ids_after(field: NewField, last: FieldId) -> Result<(Field, FieldId), SchemaError> {
+    if let Some(used) = asked_for(std::slice::from_ref(&field)).into_iter().find(|id| *id <= last) {
+        return Err(SchemaError::UsedId(used));
+    }
+    let mut next = Ids { last: last.0.max(largest_asked_for(std::slice::from_ref(&field))) };
+    let fields = next.fields(vec![field], 0)?;
+    let has_room = next.last < i32::MAX;
+    let field = fields.into_iter().next().filter(|_| has_room).ok_or(SchemaError::TooManyFields)?;
+    Ok((field, FieldId(next.last)))
+}
+
+fn asked_for(fields: &[NewField]) -> Vec<FieldId> {
+    fn of_type(new_type: &NewType) -> Vec<FieldId> {
+        match new_type {
+            NewType::Primitive(_) => Vec::new(),
+            NewType::Struct(fields) => asked_for(fields),
+            NewType::List { element_id, element } => element_id.iter().copied().chain(of_type(element)).collect(),
+            NewType::Map { key_id, key, value_id, value } => {
+                let ids = [*key_id, *value_id].into_iter().flatten();
+                ids.chain(of_type(key)).chain(of_type(value)).collect()
+            }
+        }
+    }
+    fields.iter().flat_map(|field| field.id.into_iter().chain(of_type(&field.field_type))).collect()
 }
 
 fn largest_asked_for(fields: &[NewField]) -> i32 {

@@ -215,7 +215,8 @@ pub(crate) fn load_schema(tx: &ReadTransaction<'_>, row: &TableRow, schema_id: S
     schema_from_text(&tx.load_schema(row.table_id, schema_id)?).ok_or(Error::StoredSchema)
 }
 
-fn load(tx: &ReadTransaction<'_>, row: TableRow) -> Result<Table> {
+/// The table of a row.
+pub(crate) fn load(tx: &ReadTransaction<'_>, row: TableRow) -> Result<Table> {
     let schema = load_schema(tx, &row, row.schema_id)?;
     let leaves = schema.leaf_columns();
     let cluster_by = cluster_by_keys(&row.cluster_by, &leaves);

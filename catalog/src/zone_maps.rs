@@ -85,24 +85,29 @@ pub(crate) fn of_undeclared_tail(
     build(chunk.block.row_counts(), columns, |column| reader.load_undeclared_tail_column(chunk, column)).map(Some)
 }
 
-/// The zone maps of one column over entries of the tail.
+/// Whether what is the writer's word alone is taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WritersWord {
+    Taken,
+    NotTaken,
+}
+
+/// The zone maps of one column over entries of the tail, whose statistics are of the type `written_as`.
 pub(crate) fn of_tail_column(
     tail: &[Arc<TailEntry>],
     SchemaColumn { field_id, column_type }: SchemaColumn,
+    written_as: PrimitiveType,
+    word: WritersWord,
 ) -> Result<ColumnZones> {
+    let written = SchemaColumn { field_id, column_type: written_as };
     let zone = |entry: &Arc<TailEntry>| {
-        ZoneMap::of_file(entry.statistics.columns.get(&field_id), column_type, entry.row_count)
-    };
-    let zones: Vec<ZoneMap> = tail.iter().map(zone).collect();
-    usable(&StoredZones::from_zone_maps(column_type.physical_type(), &zones))
-}
-
-/// The same without what is the writer's word alone.
-pub(crate) fn of_undeclared_tail_column(tail: &[Arc<TailEntry>], column: SchemaColumn) -> Result<ColumnZones> {
-    let SchemaColumn { field_id, column_type } = column;
-    let zone = |entry: &Arc<TailEntry>| {
-        let known = entry.statistics.columns.get(&field_id).filter(|_| !entry.is_declared(column));
-        ZoneMap::of_file(known, column_type, entry.row_count)
+        let column = entry.statistics.columns.get(&field_id);
+        let column = column.filter(|_| word == WritersWord::Taken || !entry.is_declared(written));
+        if written_as == column_type {
+            return ZoneMap::of_file(column, column_type, entry.row_count);
+        }
+        let column = column.cloned().map(|column| column.read_as(written_as, column_type));
+        ZoneMap::of_file(column.as_ref(), column_type, entry.row_count)
     };
     let zones: Vec<ZoneMap> = tail.iter().map(zone).collect();
     usable(&StoredZones::from_zone_maps(column_type.physical_type(), &zones))

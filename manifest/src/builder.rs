@@ -89,7 +89,7 @@ impl BuiltManifest {
 }
 
 /// `None` for a column of which nothing at all is known: no block says the same.
-fn build_column(entries: &[&Entry], column: &SchemaColumn) -> Result<Option<BuiltColumn>, FormatError> {
+pub(crate) fn build_column(entries: &[&Entry], column: &SchemaColumn) -> Result<Option<BuiltColumn>, FormatError> {
     let said: Vec<Option<&FileColumn>> =
         entries.iter().map(|entry| entry.statistics.columns.get(&column.field_id)).collect();
     let zones: Vec<ZoneMap> = entries.iter().map(|entry| zone_of(entry, column)).collect();

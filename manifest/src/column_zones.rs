@@ -8,8 +8,9 @@ use arrow::array::{
 };
 use arrow::compute::{cast, nullif};
 use arrow::datatypes::DataType;
-use prunus_statistics::{PhysicalType, PrimitiveType, Value, ZoneMap};
+use prunus_statistics::{PhysicalType, PrimitiveType, Reading, Value, ZoneMap};
 
+use crate::column_detail::value_at;
 use crate::error::FormatError;
 
 /// The most bytes that the lower, or the upper, bounds of one column may take together. What does not fit any more is
@@ -133,15 +134,25 @@ impl ColumnZones {
 
     /// The same for readers to whom the column is of another type than it was when this was written.
     pub(crate) fn read_as(self, from: PrimitiveType, to: PrimitiveType) -> Result<Self, FormatError> {
+        let reading = Reading::of(from, to);
         if from == to {
             return Ok(self);
         }
-        if !is_same_number(from, to) {
+        if reading.is_unknown() {
             return Ok(Self::unknown(to, self.len()));
         }
         let physical_type = to.physical_type();
-        // What would not fit becomes null, which is unknown.
-        let (min, max) = (cast(&self.min, &arrow_type(physical_type))?, cast(&self.max, &arrow_type(physical_type))?);
+        let (min, max) = if reading.keeps_values() {
+            // What would not fit becomes null, which is unknown.
+            (cast(&self.min, &arrow_type(physical_type))?, cast(&self.max, &arrow_type(physical_type))?)
+        } else {
+            let read = |array: &ArrayRef, side: fn(Reading, &Value) -> Option<Value>| {
+                let value = |index| value_at(array, index, from).and_then(|value| side(reading, &value));
+                let values: Vec<Option<Value>> = (0..array.len()).map(value).collect();
+                bounds(physical_type, values.iter().map(Option::as_ref))
+            };
+            (read(&self.min, Reading::lower), read(&self.max, Reading::upper))
+        };
         Ok(Self { physical_type, min, max, ..self })
     }
 }
@@ -154,19 +165,6 @@ impl PartialEq for ColumnZones {
             && self.null_count == other.null_count
             && self.nan_count == other.nan_count
             && self.valueless == other.valueless
-    }
-}
-
-/// Whether every value of the one type is stored as the same number, or the same bytes, in the other: so for the widenings
-/// that a schema may make. Bounds of one are bounds of the other then; else nothing is known.
-pub(crate) fn is_same_number(from: PrimitiveType, to: PrimitiveType) -> bool {
-    let is_whole = |column_type: PrimitiveType| {
-        column_type.is_integer() || matches!(column_type, PrimitiveType::Decimal { scale: 0, .. })
-    };
-    match (from, to) {
-        (PrimitiveType::Decimal { scale: a, .. }, PrimitiveType::Decimal { scale: b, .. }) => a == b,
-        (_, PrimitiveType::Binary) => from.is_bytes(),
-        _ => from == to || (is_whole(from) && is_whole(to)) || (from.is_float() && to.is_float()),
     }
 }
 
@@ -286,12 +284,21 @@ mod tests {
     }
 
     #[test]
+    fn dates_and_timestamps_are_read_as_each_other_outwards() {
+        let timestamp = PrimitiveType::Timestamp(prunus_statistics::TimeUnit::Second);
+        for (from, number, to, expected) in
+            [(PrimitiveType::Date, -2, timestamp, -172_800), (timestamp, 86_399, PrimitiveType::Date, 0)]
+        {
+            let expected = ColumnZones::from_zone_maps(to.physical_type(), [&zone(Value::Integer(expected), to)]);
+            assert_eq!(read_as(from, Value::Integer(number), to), expected, "{from} as {to}");
+        }
+    }
+
+    #[test]
     fn a_column_that_became_something_else_is_unknown() {
         let decimal = |precision, scale| PrimitiveType::Decimal { precision, scale };
-        let timestamp = PrimitiveType::Timestamp(prunus_statistics::TimeUnit::Microsecond);
         for (from, to) in [
             (decimal(9, 2), decimal(9, 3)),
-            (PrimitiveType::Date, timestamp),
             (PrimitiveType::Int32, PrimitiveType::Float64),
             (PrimitiveType::Int32, PrimitiveType::String),
         ] {

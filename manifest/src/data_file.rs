@@ -1,6 +1,6 @@
 //! Data files: their identity, and the listings of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use prunus_statistics::{FieldId, Value};
@@ -68,7 +68,31 @@ const LIST_LIVE: &str = "
 const HAS_FILE: &str = "
     SELECT EXISTS (SELECT 1 FROM data_file WHERE file_id = ?1 AND table_id = ?2)";
 
+const LIST_PARTITIONS: &str = "
+    SELECT file_id, partition
+    FROM data_file INDEXED BY data_file_by_table
+    WHERE table_id = ?1";
+
 impl ReadTransaction<'_> {
+    /// The fields that any file of a table has a partition value of. Reads the row of every file.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`], [`Error::DamagedRow`].
+    pub fn list_partition_fields(&self, table_id: TableId) -> Result<BTreeSet<FieldId>> {
+        let mut fields = BTreeSet::new();
+        // Most files are like the one before.
+        let mut last = Vec::new();
+        self.query_all(LIST_PARTITIONS, [table_id], |row| {
+            let bytes = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+            if bytes != last {
+                last = bytes.to_vec();
+                fields.extend(decode_partition(bytes, row.get(0)?)?.into_keys());
+            }
+            Ok(())
+        })?;
+        Ok(fields)
+    }
+
     /// Whether a file is one of a table's, live or not.
     ///
     /// # Errors

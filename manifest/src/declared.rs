@@ -69,12 +69,11 @@ impl ReadTransaction<'_> {
     /// [`Error::MissingBlock`](crate::Error::MissingBlock), [`Error::DamagedBlock`](crate::Error::DamagedBlock),
     /// [`Error::Sqlite`](crate::Error::Sqlite).
     pub fn load_declared(&self, manifest: &ManifestRow, column: SchemaColumn) -> Result<BooleanArray> {
-        let SchemaColumn { field_id, column_type } = column;
         let entries = self.load_entry_block(manifest)?;
         let mut declared = vec![false; entries.len()];
-        self.read_detail(manifest, field_id, |details| {
+        self.read_detail(manifest, column, |column_of| {
             for ((index, declared), row_count) in declared.iter_mut().enumerate().zip(entries.row_counts()) {
-                *declared = is_declared(details.get(index)?.as_ref(), column_type, row_count);
+                *declared = is_declared(column_of(index)?.as_ref(), column.column_type, row_count);
             }
             Ok(())
         })?;

@@ -59,6 +59,10 @@ id!(
     /// An audit.
     AuditId
 );
+impl SchemaId {
+    /// The schema that a table is created with.
+    pub const FIRST: Self = Self(1);
+}
 
 impl SnapshotId {
     /// The empty table, before its first commit.

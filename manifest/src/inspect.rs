@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use prunus_statistics::{FieldId, FileStatistics};
+use prunus_statistics::{FieldId, FileColumn, FileStatistics};
 use rusqlite::Row;
 
 use crate::column_detail::Details;
 use crate::entry_block::EntryBlock;
 use crate::error::{BlockName, FormatError};
 use crate::manifest::ManifestRow;
+use crate::schema::SchemaColumn;
 use crate::transaction::ReadTransaction;
 use crate::{DataFileRow, Error, FileId, ManifestId, Result, SnapshotId, TableId, tail};
 
@@ -31,6 +32,9 @@ const SELECT_DETAIL: &str = "
     FROM column_detail
     WHERE manifest_id = ?1 AND field_id = ?2";
 
+/// What the file at an index said of a column, in the newest type of the column; `None` if nothing.
+type ColumnOfFile<'a> = dyn Fn(usize) -> Result<Option<FileColumn>, FormatError> + 'a;
+
 /// Where a file's statistics stand.
 enum Place {
     Tail(FileStatistics),
@@ -41,7 +45,8 @@ enum Place {
 type FilesByManifest = BTreeMap<ManifestId, Vec<FileId>>;
 
 impl ReadTransaction<'_> {
-    /// The statistics of a file as they were registered. Reads every column's blocks of the file's manifest.
+    /// The statistics of a file as they were registered, in the newest types of their columns. Reads every column's blocks of the
+    /// file's manifest.
     ///
     /// # Errors
     /// [`Error::FileNotFound`], [`Error::MissingBlock`], [`Error::DamagedBlock`], [`Error::DamagedRow`], [`Error::Sqlite`].
@@ -116,58 +121,60 @@ impl ReadTransaction<'_> {
         if read.len() != wanted.len() {
             return Err(manifest.missing(BlockName::Entries));
         }
-        self.read_details(&manifest, |field_id, details| {
+        self.read_details(&manifest, |field_id, column_of| {
             for (index, (_, statistics)) in indexes.iter().zip(&mut read) {
-                statistics.columns.extend(details.get(*index)?.map(|column| (field_id, column)));
+                statistics.columns.extend(column_of(*index)?.map(|column| (field_id, column)));
             }
             Ok(())
         })?;
         Ok(read)
     }
 
-    /// All entries of a manifest with the statistics of each, in their order, as they were registered.
+    /// All entries of a manifest with the statistics of each, in their order, as they were registered, in the newest types.
     ///
     /// # Errors
     /// [`Error::MissingBlock`], [`Error::DamagedBlock`], [`Error::DamagedRow`], [`Error::Sqlite`].
     pub(crate) fn sealed_entries(&self, manifest: &ManifestRow) -> Result<(EntryBlock, Vec<FileStatistics>)> {
         let entries = self.load_entry_block(manifest)?;
         let mut all = vec![FileStatistics::default(); entries.len()];
-        self.read_details(manifest, |field_id, details| {
+        self.read_details(manifest, |field_id, column_of| {
             for (index, statistics) in all.iter_mut().enumerate() {
-                statistics.columns.extend(details.get(index)?.map(|column| (field_id, column)));
+                statistics.columns.extend(column_of(index)?.map(|column| (field_id, column)));
             }
             Ok(())
         })?;
         Ok((entries, all))
     }
 
-    /// Decodes the details of each column that a manifest has a block of.
+    /// Decodes the details of each column that a manifest has a block of, and hands over what gives those of a file.
     fn read_details(
         &self,
         manifest: &ManifestRow,
-        mut read: impl FnMut(FieldId, &Details<'_>) -> Result<(), FormatError>,
+        mut read: impl FnMut(FieldId, &ColumnOfFile<'_>) -> Result<(), FormatError>,
     ) -> Result<()> {
         for column in self.list_columns(manifest.table_id)? {
-            self.read_detail(manifest, column.field_id, |details| read(column.field_id, details))?;
+            self.read_detail(manifest, column, |column_of| read(column.field_id, column_of))?;
         }
         Ok(())
     }
 
-    /// Decodes the details of a column, if a manifest has a block of it.
+    /// Decodes the details of a column, if a manifest has a block of it, and hands over what gives those of a file.
     pub(crate) fn read_detail(
         &self,
         manifest: &ManifestRow,
-        field_id: FieldId,
-        read: impl FnOnce(&Details<'_>) -> Result<(), FormatError>,
+        column: SchemaColumn,
+        read: impl FnOnce(&ColumnOfFile<'_>) -> Result<(), FormatError>,
     ) -> Result<()> {
+        let SchemaColumn { field_id, column_type } = column;
         let Some((zones, written_as)) = self.get_column_block(manifest, field_id)? else { return Ok(()) };
         let name = BlockName::Detail(field_id);
         let mut read = Some(read);
         let decoded = self.query_first(SELECT_DETAIL, (manifest.manifest_id, field_id.0), |row| {
             let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
             let details = Details::decode(bytes, &zones, written_as).map_err(manifest.damaged(name))?;
+            let column_of = |index| Ok(details.get(index)?.map(|said| said.read_as(written_as, column_type)));
             let Some(read) = read.take() else { return Ok(()) };
-            read(&details).map_err(manifest.damaged(name))
+            read(&column_of).map_err(manifest.damaged(name))
         })?;
         decoded.ok_or_else(|| manifest.missing(name))
     }

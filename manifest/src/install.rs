@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rusqlite::params;
 
-use crate::builder::BuiltManifest;
+use crate::builder::{BuiltColumn, BuiltManifest};
 use crate::ids::Unsigned;
 use crate::transaction::WriteTransaction;
 use crate::{Error, FileId, ManifestId, Result, TableId, Totals, checked, commit};
@@ -120,7 +120,12 @@ pub(crate) fn install(
 }
 
 /// Whether what the manifests were built from is still there, with the same statistics.
-fn check(tx: &WriteTransaction<'_>, table_id: TableId, generation: u64, source: &Source) -> Result<(), InstallError> {
+pub(crate) fn check(
+    tx: &WriteTransaction<'_>,
+    table_id: TableId,
+    generation: u64,
+    source: &Source,
+) -> Result<(), InstallError> {
     match tx.load_statistics_generation(table_id) {
         Ok(current) if current == generation => {}
         Ok(_) | Err(Error::TableGone(_)) => return Err(InstallError::Moved),
@@ -147,7 +152,18 @@ fn insert_manifest(tx: &WriteTransaction<'_>, table_id: TableId, built: &BuiltMa
     ];
     let manifest_id = ManifestId(tx.insert(INSERT_MANIFEST, values)?);
     tx.execute(INSERT_ENTRY_BLOCK, params![manifest_id, built.entry_block])?;
-    for built in &built.columns {
+    insert_columns(tx, table_id, manifest_id, &built.columns)?;
+    Ok(manifest_id)
+}
+
+/// Stores columns of a manifest that has none of them yet.
+pub(crate) fn insert_columns(
+    tx: &WriteTransaction<'_>,
+    table_id: TableId,
+    manifest_id: ManifestId,
+    columns: &[BuiltColumn],
+) -> Result<()> {
+    for built in columns {
         let field_id = built.column.field_id.0;
         let column_type = built.column.column_type.to_string();
         let zone = checked::pack(&built.zone).map_err(Error::encode)?;
@@ -156,7 +172,7 @@ fn insert_manifest(tx: &WriteTransaction<'_>, table_id: TableId, built: &BuiltMa
         let declared_files = Unsigned(built.declared_files);
         tx.execute(INSERT_ZONE, params![table_id, field_id, manifest_id, column_type, zone, declared_files])?;
     }
-    Ok(manifest_id)
+    Ok(())
 }
 
 /// A file that is not in the tail any more has been forgotten, or sealed by another.

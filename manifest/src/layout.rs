@@ -9,11 +9,12 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prunus_statistics::{FieldId, ZoneMap};
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 
 use crate::builder::{self, BuiltManifest, Entry};
 use crate::ids::Unsigned;
 use crate::install::{self, InstallError, Source};
+use crate::late_column::{self, LateColumn, ReadLateColumns};
 use crate::manifest::ManifestRow;
 use crate::readers::Readers;
 use crate::regroup::{self, Limits, Settled, Survey};
@@ -21,7 +22,7 @@ use crate::schema::SchemaColumn;
 use crate::table::TableRow;
 use crate::transaction::ReadTransaction;
 use crate::writer::Writer;
-use crate::{Error, Result, TableId};
+use crate::{Error, Result, SchemaId, TableId};
 
 pub use repair::{ColumnRepair, FileRepair, RepairOutcome};
 
@@ -38,13 +39,14 @@ const MAX_STEPS_PER_MANIFEST: u64 = 8;
 const LIST_DUE: &str = "
     SELECT t.table_id
     FROM lake_table t
-    WHERE t.tail_files >= ?1
+    WHERE t.tail_files >= ?1 OR t.schema_id > ?2
         OR EXISTS (SELECT 1 FROM manifest m INDEXED BY manifest_by_table WHERE m.table_id = t.table_id)";
 
-/// The tables that may have been due when the store was closed, or killed: those with full tails or with manifests.
+/// The tables that may have been due when the store was closed, or killed: those with full tails, with manifests, or with columns
+/// that came late.
 pub(crate) fn list_due(connection: &Connection, target_files: u64) -> Result<BTreeSet<TableId>> {
     let mut statement = connection.prepare(LIST_DUE)?;
-    let tables = statement.query_map([Unsigned(target_files)], |row| row.get(0))?;
+    let tables = statement.query_map(params![Unsigned(target_files), SchemaId::FIRST], |row| row.get(0))?;
     Ok(tables.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -83,6 +85,7 @@ pub(crate) struct Layout {
     readers: Arc<Readers>,
     writer: Arc<Writer>,
     target_files: u64,
+    late_columns: Option<ReadLateColumns>,
     /// Held through each step: two at a time would only take manifests from under each other.
     one_at_a_time: Mutex<()>,
 }
@@ -96,8 +99,24 @@ struct Gathered {
 }
 
 impl Layout {
-    pub(crate) fn new(readers: Arc<Readers>, writer: Arc<Writer>, target_files: u64) -> Self {
-        Self { readers, writer, target_files, one_at_a_time: Mutex::new(()) }
+    pub(crate) fn new(
+        readers: Arc<Readers>,
+        writer: Arc<Writer>,
+        target_files: u64,
+        late_columns: Option<ReadLateColumns>,
+    ) -> Self {
+        Self { readers, writer, target_files, late_columns, one_at_a_time: Mutex::new(()) }
+    }
+
+    /// Looks into some files for columns that came after them.
+    pub(crate) fn fill(&self, table_id: TableId) -> Result<Step> {
+        self.attempt(|| {
+            let found = self.read(table_id, |tx, table| late_column::find(tx, &table, &self.late(tx, &table)?))?;
+            let Some(found) = found else { return Ok(Step::NothingToDo) };
+            let files = found.files;
+            self.writer.write(move |tx| late_column::install(tx, table_id, &found))?;
+            Ok(Step::Done(files))
+        })
     }
 
     /// Makes manifests of the oldest entries of a tail, whole ones only.
@@ -118,6 +137,10 @@ impl Layout {
     pub(crate) fn regroup(&self, table_id: TableId, limits: Limits, settled: &mut Settled) -> Result<Step> {
         self.attempt(|| {
             let found = self.read(table_id, |tx, table| {
+                // Where a column has come meanwhile the table is due again.
+                if !late_column::are_manifests_filled(tx, table_id, &self.late(tx, &table)?)? {
+                    return Ok(None);
+                }
                 let Some(group) = regroup::next_group(tx, &table, self.target_files, limits, settled)? else {
                     return Ok(None);
                 };
@@ -141,7 +164,13 @@ impl Layout {
         let mut entries_moved = 0;
         // Each step but one that settles manifests makes fewer of them, or fewer that overlap; the limit is for a table that
         // changes faster than this.
-        for _ in 0..MAX_STEPS_PER_MANIFEST.saturating_mul(before.manifests.saturating_add(1)) {
+        let steps_max = MAX_STEPS_PER_MANIFEST.saturating_mul(before.manifests.saturating_add(1));
+        for _ in 0..steps_max {
+            if self.fill(table_id)? == Step::NothingToDo {
+                break;
+            }
+        }
+        for _ in 0..steps_max {
             match self.regroup(table_id, Limits::REQUESTED, &mut settled)? {
                 Step::Done(entries) => entries_moved += entries,
                 Step::NothingToDo => break,
@@ -186,12 +215,21 @@ impl Layout {
         })
     }
 
+    fn late(&self, tx: &ReadTransaction<'_>, table: &TableRow) -> Result<Vec<LateColumn>> {
+        late_column::list(tx, table, self.late_columns)
+    }
+
     fn gather_tail(&self, tx: &ReadTransaction<'_>, table: TableRow) -> Result<Option<Gathered>> {
         let files = (table.tail_files / self.target_files).min(MAX_MANIFESTS_PER_SEAL) * self.target_files;
         if files == 0 {
             return Ok(None);
         }
         let tail = tx.list_oldest_of_tail(table.table_id, files)?;
+        let late = self.late(tx, &table)?;
+        // Where a column has come meanwhile the table is due again.
+        if !tail.iter().all(|entry| late_column::is_entry_filled(entry, &late)) {
+            return Ok(None);
+        }
         let columns = tx.list_columns(table.table_id)?;
         let entries = tail.into_iter().map(Entry::from).collect();
         Ok(Some(Gathered { table, columns, entries, source: Source::Tail }))

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use prunus_statistics::FieldId;
 use rusqlite::params;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -17,6 +18,10 @@ pub struct FileLeaf {
     pub path: Vec<String>,
     /// The field id that the file gives it, if it gives one.
     pub field_id: Option<i32>,
+    /// The column of the table that it was taken for when the file was registered; `None` if for none. Sets from before tables
+    /// could change their columns do not say: then none of their leaves has one.
+    #[serde(default)]
+    pub column: Option<FieldId>,
 }
 
 /// What a set is called where it is damaged.
@@ -31,6 +36,11 @@ const SELECT_BY_ID: &str = "
     SELECT leaves
     FROM leaf_set
     WHERE leaf_set_id = ?1";
+
+const LIST_LEAF_SETS: &str = "
+    SELECT leaf_set_id, leaves
+    FROM leaf_set INDEXED BY leaf_set_by_hash
+    WHERE table_id = ?1";
 
 const INSERT_LEAF_SET: &str = "
     INSERT INTO leaf_set (table_id, hash, leaves)
@@ -65,6 +75,18 @@ impl KnownLeafSets {
         }
         self.size_bytes += leaves.len();
         self.by_table.entry(table_id).or_default().insert(leaves, id);
+    }
+}
+
+impl ReadTransaction<'_> {
+    /// The different sets of leaves that files of a table have or had, in no order.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`], [`Error::DamagedRow`].
+    pub fn list_leaf_sets(&self, table_id: TableId) -> Result<Vec<Vec<FileLeaf>>> {
+        self.query_all(LIST_LEAF_SETS, [table_id], |row| {
+            decode(row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?, row.get(0)?)
+        })
     }
 }
 
@@ -114,6 +136,13 @@ pub(crate) fn decode(bytes: &[u8], id: i64) -> Result<Vec<FileLeaf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_set_from_before_columns_were_noted_reads() {
+        let bytes = checked::pack(&[(vec!["a".to_owned()], Some(7))]).unwrap();
+        let leaf = FileLeaf { path: vec!["a".to_owned()], field_id: Some(7), column: None };
+        assert_eq!(decode(&bytes, 1).unwrap(), [leaf]);
+    }
 
     #[test]
     fn sets_are_known_by_table() {

@@ -27,6 +27,7 @@ mod namespace;
 mod schema;
 mod snapshot;
 mod table;
+mod alter;
 mod tag;
 mod totals;
 
@@ -50,6 +51,7 @@ mod inspect;
 mod manifest;
 
 mod install;
+mod late_column;
 mod layout;
 mod maintenance;
 mod regroup;
@@ -67,6 +69,7 @@ mod restore;
 #[cfg(test)]
 mod sample;
 
+pub use alter::{NewSchema, TableChange};
 pub use audit::{
     AuditChange, AuditCounts, AuditEnd, AuditFinding, AuditFindingRow, AuditMode, AuditRow, AuditState, AuditStep,
     CursorKind, DueForAudit, FindingKind, MAX_AUDITS_PER_TABLE, MAX_FINDING_TEXT_BYTES, MAX_FINDINGS_PER_AUDIT, NewAudit, Sample,
@@ -84,6 +87,7 @@ pub use forget::{Forgotten, MAX_GAPS_PER_STEP, UnneededFile};
 pub use ids::{AuditId, FileId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId};
 pub use inspect::InspectedFile;
 pub use job::WaitingJob;
+pub use late_column::{LateColumn, ReadLateColumns};
 pub use layout::{ColumnRepair, FileRepair, Regrouped, RepairOutcome, TableLayout};
 pub use leaf_set::FileLeaf;
 pub use manifest::{ManifestRow, ManifestZones, Removal};

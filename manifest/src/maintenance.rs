@@ -181,10 +181,13 @@ impl Thread {
     }
 
     fn step(&mut self, table_id: TableId) -> Result<Step> {
-        match self.layout.seal(table_id)? {
-            Step::NothingToDo => self.layout.regroup(table_id, Limits::BACKGROUND, &mut self.settled),
-            done @ Step::Done(_) => Ok(done),
+        // In this order: what is put into other manifests must have been looked into.
+        for step in [Layout::fill, Layout::seal] {
+            if let done @ Step::Done(_) = step(&self.layout, table_id)? {
+                return Ok(done);
+            }
         }
+        self.layout.regroup(table_id, Limits::BACKGROUND, &mut self.settled)
     }
 }
 

@@ -6,7 +6,7 @@ use arrow::array::{BooleanArray, UInt64Array};
 use prunus_statistics::{FieldId, PrimitiveType, ZoneMap};
 use rusqlite::{Row, params};
 
-use crate::column_zones::{ColumnZones, is_same_number};
+use crate::column_zones::ColumnZones;
 use crate::entry_block::EntryBlock;
 use crate::error::{BlockName, FormatError};
 use crate::ids::Unsigned;
@@ -43,8 +43,14 @@ impl ManifestRow {
         self.totals.minus(self.removed)
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// How many entries it has, removed ones counted.
+    pub fn len(&self) -> usize {
         usize::try_from(self.totals.files).unwrap_or(usize::MAX)
+    }
+
+    /// Whether it has no entry, which no manifest does.
+    pub fn is_empty(&self) -> bool {
+        self.totals.files == 0
     }
 
     pub(crate) fn damaged<E: Into<FormatError>>(&self, block: BlockName) -> impl FnOnce(E) -> Error {
@@ -196,16 +202,25 @@ impl ReadTransaction<'_> {
         decoded.ok_or_else(|| manifest.missing(BlockName::Entries))
     }
 
-    /// The zone maps of a column over the entries of a manifest, in their order. All are unknown if the manifest is from
-    /// before the column, or if no file said anything about it.
+    /// The zone maps of a column over the entries of a manifest, in their order; all are unknown where there are none.
+    ///
+    /// # Errors
+    /// As [`ReadTransaction::get_column_zones`].
+    pub fn load_column_block(&self, manifest: &ManifestRow, column: SchemaColumn) -> Result<ColumnZones> {
+        let zones = self.get_column_zones(manifest, column)?;
+        Ok(zones.unwrap_or_else(|| ColumnZones::unknown(column.column_type, manifest.len())))
+    }
+
+    /// The zone maps of a column over the entries of a manifest, in their order. `None` if no file said anything about the column,
+    /// or if the manifest is from before it and what its files hold has not been looked into yet: that may change, and counts as a
+    /// change of the table's layout.
     ///
     /// # Errors
     /// [`Error::MissingBlock`] if the column has a zone but no block; [`Error::DamagedBlock`], [`Error::Sqlite`].
-    pub fn load_column_block(&self, manifest: &ManifestRow, column: SchemaColumn) -> Result<ColumnZones> {
-        let Some((zones, written_as)) = self.get_column_block(manifest, column.field_id)? else {
-            return Ok(ColumnZones::unknown(column.column_type, manifest.len()));
-        };
-        zones.read_as(written_as, column.column_type).map_err(manifest.damaged(BlockName::Column(column.field_id)))
+    pub fn get_column_zones(&self, manifest: &ManifestRow, column: SchemaColumn) -> Result<Option<ColumnZones>> {
+        let Some((zones, written_as)) = self.get_column_block(manifest, column.field_id)? else { return Ok(None) };
+        let read = zones.read_as(written_as, column.column_type);
+        read.map(Some).map_err(manifest.damaged(BlockName::Column(column.field_id)))
     }
 
     /// The files of a manifest that are not live any more in the newest snapshot, ascending by id, forgotten ones among them.
@@ -276,12 +291,8 @@ fn zone_row(row: &Row<'_>, table_id: TableId, column: SchemaColumn) -> Result<(M
     let damaged = |source| Error::DamagedBlock { table_id, manifest_id, block, source };
     let written_as = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
     let written_as: PrimitiveType = written_as.parse().map_err(FormatError::from).map_err(damaged)?;
-    let zone = if is_same_number(written_as, column.column_type) {
-        let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
-        checked::unpack(bytes).map_err(damaged)?
-    } else {
-        ZoneMap::unknown(column.column_type)
-    };
+    let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+    let zone: ZoneMap = checked::unpack(bytes).map_err(damaged)?;
     let declared_files = row.get::<_, Option<Unsigned>>(3)?.map(|files| files.0);
-    Ok((manifest_id, ManifestZone { zone, declared_files }))
+    Ok((manifest_id, ManifestZone { zone: zone.read_as(written_as, column.column_type), declared_files }))
 }

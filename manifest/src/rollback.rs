@@ -112,6 +112,8 @@ impl WriteTransaction<'_> {
         // Once no snapshot names what comes back, its objects may be deleted.
         self.check_snapshot(commit.table_id, *target)?;
         self.check_unrepaired(commit.table_id, read)?;
+        // What comes back may be from before some of the columns.
+        self.note_late_columns(commit.table_id);
         CheckedCommit::new(self, commit, removed.into(), &head)?.record()
     }
 

@@ -20,6 +20,12 @@ const SELECT_SCHEMA: &str = "
     FROM table_schema
     WHERE table_id = ?1 AND schema_id = ?2";
 
+const LIST_SCHEMAS: &str = "
+    SELECT schema
+    FROM table_schema
+    WHERE table_id = ?1
+    ORDER BY schema_id";
+
 const LIST_COLUMNS: &str = "
     SELECT field_id, column_type, schema_id
     FROM schema_column
@@ -44,8 +50,20 @@ impl ReadTransaction<'_> {
             .ok_or(Error::SchemaNotFound { table_id, schema_id })
     }
 
-    /// Every column that any schema of the table has or had, ascending by field, in its newest type.
-    pub(crate) fn list_columns(&self, table_id: TableId) -> Result<Vec<SchemaColumn>> {
+    /// All schemas that the table has and had, oldest first, as they were stored.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`].
+    pub fn list_schemas(&self, table_id: TableId) -> Result<Vec<String>> {
+        self.query_all(LIST_SCHEMAS, [table_id], |row| Ok(row.get(0)?))
+    }
+
+    /// Every column that any schema of the table has or had, ascending by field, in its newest type. What is stored of files in
+    /// the tail is in these types.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`], [`Error::DamagedRow`].
+    pub fn list_columns(&self, table_id: TableId) -> Result<Vec<SchemaColumn>> {
         let rows = self.query_all(LIST_COLUMNS, [table_id], schema_column)?;
         let newest: std::collections::BTreeMap<_, _> =
             rows.into_iter().map(|column| (column.field_id, column)).collect();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use prunus_statistics::FieldId;
 
 use crate::job::WaitingJob;
+use crate::late_column::ReadLateColumns;
 use crate::layout::{self, FileRepair, Layout, Regrouped, RepairOutcome, TableLayout};
 use crate::lock::StoreLock;
 use crate::maintenance::{Maintenance, Notices};
@@ -45,6 +46,9 @@ pub struct StoreOptions {
     pub readers_max: usize,
     /// What a loss of power may take along.
     pub power_loss: PowerLoss,
+    /// What finds out which columns came into a table late, and what the files that were there hold of them. Without it that
+    /// stays unknown.
+    pub late_columns: Option<ReadLateColumns>,
 }
 
 impl Default for StoreOptions {
@@ -53,6 +57,7 @@ impl Default for StoreOptions {
             manifest_target_files: MANIFEST_TARGET_FILES,
             readers_max: MAX_READERS,
             power_loss: PowerLoss::default(),
+            late_columns: None,
         }
     }
 }
@@ -115,7 +120,9 @@ impl Store {
         notices.add(layout::list_due(&connection, options.target_files())?);
         let writer = Arc::new(Writer::start(connection, options.target_files(), Arc::clone(&notices))?);
         let readers = Arc::new(Readers::new(path, options.readers()));
-        let layout = Arc::new(Layout::new(Arc::clone(&readers), Arc::clone(&writer), options.target_files()));
+        let layout =
+            Layout::new(Arc::clone(&readers), Arc::clone(&writer), options.target_files(), options.late_columns);
+        let layout = Arc::new(layout);
         let maintenance = Maintenance::start(Arc::clone(&layout), notices)?;
         Ok(Self { maintenance, layout, readers, writer, _lock: lock })
     }

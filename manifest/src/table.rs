@@ -73,9 +73,6 @@ pub struct NewTable {
     pub created_at_ms: i64,
 }
 
-/// The id of the schema that a table is created with.
-const FIRST_SCHEMA: SchemaId = SchemaId(1);
-
 // One table in each FROM: what is unique there is looked up by its index whatever SQLite knows of the table's size, while in
 // a join a table that once had few rows is read whole.
 const SELECT_TABLE: &str = "
@@ -172,7 +169,7 @@ impl ReadTransaction<'_> {
         self.query_first(SELECT_STATISTICS_GENERATION, [table_id], read)?.ok_or(Error::TableGone(table_id))
     }
 
-    fn get_table(&self, namespace: &str, name: &str) -> Result<Option<TableRow>> {
+    pub(crate) fn get_table(&self, namespace: &str, name: &str) -> Result<Option<TableRow>> {
         self.query_first(SELECT_TABLE, [namespace, name], table_row)
     }
 }
@@ -192,14 +189,14 @@ impl WriteTransaction<'_> {
             new.name,
             new.uuid,
             new.location,
-            FIRST_SCHEMA,
+            SchemaId::FIRST,
             new.last_field_id.0,
             json::write(&new.cluster_by)?,
             json::write(&new.properties)?,
             new.created_at_ms,
         ];
         let table_id = TableId(self.insert(INSERT_TABLE, values)?);
-        self.insert_schema(table_id, FIRST_SCHEMA, &new.schema, &new.columns)?;
+        self.insert_schema(table_id, SchemaId::FIRST, &new.schema, &new.columns)?;
         self.load_table_by_id(table_id)
     }
 

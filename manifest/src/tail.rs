@@ -7,7 +7,7 @@ use crate::builder::Entry;
 use crate::entry_block::EntryIdentity;
 use crate::ids::Unsigned;
 use crate::manifest::Removal;
-use crate::transaction::ReadTransaction;
+use crate::transaction::{ReadTransaction, WriteTransaction};
 use crate::{Error, FileId, Result, SnapshotId, TableId, checked};
 
 /// A file in the tail.
@@ -23,7 +23,7 @@ pub struct TailEntry {
     pub added_snapshot: SnapshotId,
     /// The first snapshot that it is not live in any more; `None` while it is live.
     pub removed_snapshot: Option<SnapshotId>,
-    /// What is known of its columns, as it was registered.
+    /// What is known of its columns, as it was registered, in their newest types.
     pub statistics: FileStatistics,
 }
 
@@ -52,6 +52,20 @@ const LIST_TAIL_REMOVALS: &str = "
     FROM data_file INDEXED BY data_file_tail_removed
     WHERE table_id = ?1 AND removed_snapshot > ?2 AND manifest_id IS NULL AND removed_snapshot IS NOT NULL
     ORDER BY removed_snapshot, file_id";
+
+const UPDATE_STATISTICS: &str = "
+    UPDATE tail_statistics
+    SET statistics = ?2
+    WHERE file_id = ?1";
+
+impl WriteTransaction<'_> {
+    /// Says something else of a file of the tail; of one that is not there any more, nothing. Whoever does raises the table's
+    /// statistics generation.
+    pub(crate) fn update_tail_statistics(&self, file_id: FileId, statistics: &EncodedStatistics) -> Result<()> {
+        self.execute(UPDATE_STATISTICS, params![file_id, statistics.bytes()])?;
+        Ok(())
+    }
+}
 
 impl ReadTransaction<'_> {
     /// The whole tail of a table in the order of arrival, removed files among it.

@@ -85,7 +85,13 @@ impl<'c> WriteTransaction<'c> {
         self.due_tables.borrow_mut().insert(table_id);
     }
 
-    /// The tables whose tails the jobs of this transaction have filled, or whose manifests they have hollowed out.
+    /// Notes that a table has, or may have, files that nobody has looked into for columns that came later.
+    pub(crate) fn note_late_columns(&self, table_id: TableId) {
+        self.due_tables.borrow_mut().insert(table_id);
+    }
+
+    /// The tables whose tails the jobs of this transaction have filled, whose manifests they have hollowed out, or whose columns
+    /// they have changed.
     pub(crate) fn into_due_tables(self) -> BTreeSet<TableId> {
         self.due_tables.into_inner()
     }

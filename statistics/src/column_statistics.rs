@@ -36,7 +36,9 @@ impl ColumnStatistics {
 
     /// Whether they are those of a value that stands for the column in every row, and not of values in the file.
     pub fn is_constant(&self) -> bool {
-        [self.null_count, self.nan_count].into_iter().flatten().any(|count| count.provenance == Provenance::Constant)
+        let of_bounds = [&self.min, &self.max].into_iter().flatten().map(|bound| bound.provenance);
+        let of_counts = [self.null_count, self.nan_count].into_iter().flatten().map(|count| count.provenance);
+        of_bounds.chain(of_counts).any(|provenance| provenance == Provenance::Constant)
     }
 }
 

@@ -19,6 +19,7 @@ mod primitive_type;
 mod truncate;
 mod value;
 mod value_text;
+mod widening;
 mod zone_map;
 
 pub use bound::{Bound, Count, Precision, Provenance, UnknownCode};
@@ -33,4 +34,5 @@ pub use primitive_type::{PhysicalType, PrimitiveType, TimeUnit, UnknownType};
 pub use truncate::{cut_lower, cut_to_limit, cut_upper};
 pub use value::Value;
 pub use value_text::{parse_hex, parse_value};
+pub use widening::Reading;
 pub use zone_map::ZoneMap;

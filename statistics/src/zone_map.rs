@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bound, ColumnStatistics, FileColumn, Precision, PrimitiveType, Value, normalise};
+use crate::{Bound, ColumnStatistics, FileColumn, Precision, PrimitiveType, Reading, Value, normalise};
 
 /// Usable knowledge of one column in one container (a manifest, a file, a row group): a lower and an upper bound of the
 /// values that are neither null nor NaN, how many rows are null and NaN, and whether any such value occurs at all.
@@ -83,6 +83,21 @@ impl ZoneMap {
     /// Whether it is known that no row holds a value that is neither null nor NaN.
     pub fn is_valueless(&self) -> bool {
         self.valueless
+    }
+
+    /// The same for readers to whom the column is of another type than this was written as.
+    #[must_use]
+    pub fn read_as(self, from: PrimitiveType, to: PrimitiveType) -> Self {
+        let reading = Reading::of(from, to);
+        if from == to {
+            return self;
+        }
+        if reading.is_unknown() {
+            return Self::unknown(to);
+        }
+        let min = self.min.and_then(|min| reading.lower(&min));
+        let max = self.max.and_then(|max| reading.upper(&max));
+        Self { min, max, ..self }
     }
 
     /// The zone map of both containers together. A bound is unknown as soon as one of those that may hold values lacks it; a

@@ -16,6 +16,8 @@ mod commits;
 mod concurrency;
 mod damage;
 mod declared;
+mod evolution;
+mod evolution_random;
 mod expire;
 mod files;
 mod footers;

@@ -74,6 +74,26 @@ impl Server {
         self.answer(self.client.put(format!("{}{route}", self.url)).json(body)).await
     }
 
+    pub(crate) async fn patch(&self, route: &str, body: &Value) -> Answer {
+        self.answer(self.client.patch(format!("{}{route}", self.url)).json(body)).await
+    }
+
+    /// Changes `n.NAME` and waits until what follows in the background is done.
+    pub(crate) async fn alter(&self, name: &str, body: &Value) -> Value {
+        let (status, table) = self.patch(&format!("/v1/namespaces/n/tables/{name}"), body).await;
+        assert_eq!(status, 200, "{body} {table}");
+        self.catalog.wait_for_maintenance().await.unwrap();
+        table
+    }
+
+    /// Copies the catalog and checks the copy.
+    pub(crate) async fn assert_sound(&self) {
+        let folder = tempfile::tempdir().unwrap();
+        prunus_catalog::backup(&self.store(), &folder.path().join("prunus.db")).await.unwrap();
+        let report = prunus_catalog::check(folder.path(), |_| ()).await.unwrap();
+        assert!(report.findings.is_empty(), "{:?}", report.findings);
+    }
+
     /// Posts a body that need not be JSON.
     pub(crate) async fn post_text(&self, route: &str, content_type: &str, body: String) -> Answer {
         let request = self.client.post(format!("{}{route}", self.url)).header("content-type", content_type);

@@ -1,4 +1,4 @@
-//! Tables: create, list, look at, forget.
+//! Tables: create, list, look at, change, forget.
 
 use axum::Json;
 use axum::extract::State;
@@ -11,9 +11,10 @@ use crate::idempotency::KeyOf;
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
 use crate::replies;
-use crate::wire::{NewTableJson, TableJson, TableNameJson, TablesJson, page_size};
+use crate::wire::{AlterTableJson, NewTableJson, TableJson, TableNameJson, TablesJson, page_size};
 
 const CREATED: Render<Table> = replies::created::<_, TableJson>;
+const ALTERED: Render<Table> = replies::found::<_, TableJson>;
 
 pub(crate) async fn create(
     State(catalog): State<Catalog>,
@@ -40,6 +41,16 @@ pub(crate) async fn list(
 
 pub(crate) async fn get(State(catalog): State<Catalog>, TableOf(ident): TableOf) -> Result<Json<TableJson>, Problem> {
     Ok(Json(catalog.load_table(ident).await?.into()))
+}
+
+pub(crate) async fn alter(
+    State(catalog): State<Catalog>,
+    key: KeyOf,
+    TableOf(ident): TableOf,
+    JsonBody(body): JsonBody<AlterTableJson>,
+) -> Result<Response, Problem> {
+    let done = catalog.alter_table_once(ident, body.parse()?, key.once(ALTERED)).await?;
+    replies::answer(done, ALTERED)
 }
 
 pub(crate) async fn delete(

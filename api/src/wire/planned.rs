@@ -68,14 +68,16 @@ pub struct PlannedFileJson {
     /// Values that it has in every row, by column.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub partition: BTreeMap<String, Value>,
-    /// The file's own names of the columns that it names otherwise, by `#id`. Columns are not renamed yet, so there are none.
+    /// What the file calls the columns that it does not call as the schema does, by `#id`: a name, or a dotted path; null for a
+    /// column that it does not hold, so that it reads as its default or as null, though the file has another one of that name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub columns: BTreeMap<String, String>,
+    pub columns: BTreeMap<String, Option<String>>,
 }
 
 impl From<PlannedFile> for PlannedFileJson {
     fn from(file: PlannedFile) -> Self {
         let partition = partition_json(&file.entry.partition);
+        let columns = file.columns.iter().map(|(id, name)| (id.to_string(), name.clone())).collect();
         let row = file.entry.row;
         Self {
             file_id: row.file_id.0,
@@ -86,7 +88,7 @@ impl From<PlannedFile> for PlannedFileJson {
             verdict: VerdictJson::from(file.verdict),
             residual: file.residual.as_deref().map(FilterJson::from),
             partition,
-            columns: BTreeMap::new(),
+            columns,
         }
     }
 }

@@ -180,7 +180,7 @@ impl Examination<'_> {
         let Ok(collected) = collect::match_columns(footer, &self.target.wanted, usize::MAX) else {
             return Ok(scanned);
         };
-        for (field_id, index) in collected.leaf_indexes {
+        for (field_id, index) in collected.leaf_of_column {
             let Some(scan_for) = self.wanted.get(&field_id) else { continue };
             self.examined.bytes_read += footer.leaf_bytes(index);
             match collect::scan(storage, object, footer, &[index], *scan_for).await {

@@ -13,7 +13,6 @@ use super::examine::{Examined, Reading, examine};
 use crate::catalog::Catalog;
 use crate::commit::target_of;
 use crate::registration::Target;
-use crate::table_schema::TableSchema;
 use crate::{Error, Result, blocking};
 
 /// How many files a step looks at. What is mended is built anew by manifest, so many at once cost less each.
@@ -76,8 +75,7 @@ impl Catalog {
     ) -> Result<Files> {
         self.read(move |tx| {
             let table = tx.load_table_by_id(table_id)?;
-            let schema = TableSchema::load(tx, table_id, table.schema_id)?;
-            let target = target_of(&table, &schema)?;
+            let target = target_of(tx, &table)?;
             let mut files = tx.list_inspected_files(table_id, snapshot_id, from, MAX_FILES_PER_STEP)?;
             let is_last = files.len() < MAX_FILES_PER_STEP as usize;
             let taken = if reading == Reading::Footer { files.len() } else { within_bytes(&files) };

@@ -4,7 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prunus_statistics::{Bound, ColumnStatistics, FieldId, FileColumn, PrimitiveType, Value, cut_to_limit, normalise};
+use prunus_statistics::{
+    Bound, ColumnStatistics, FieldId, FileColumn, Precision, PrimitiveType, Value, cut_to_limit, normalise,
+};
 
 use super::column_fault::{ColumnFault, ColumnProblem};
 use super::column_lookup::{Absence, FileColumns};
@@ -33,10 +35,10 @@ pub struct TableColumn {
 pub struct CollectedColumns {
     /// What is known of each column, in the column's type. A column that is missing here is unknown.
     pub columns: BTreeMap<FieldId, FileColumn>,
-    /// Which leaf of the file each column is that it holds, by its index in [`Footer::leaves`].
-    pub leaf_indexes: BTreeMap<FieldId, usize>,
     /// Every leaf of the file: its path and the field id that the file gives it.
     pub leaves: Vec<(Vec<String>, Option<i32>)>,
+    /// Which of these each column is that the file holds.
+    pub leaf_of_column: BTreeMap<FieldId, usize>,
 }
 
 /// Finds each column of a table in a file and takes from the footer what it soundly says of them. Bounds of strings and
@@ -78,7 +80,7 @@ pub fn match_scanned_columns(
     let claimed: BTreeSet<usize> = leaf_of_column.values().copied().collect();
     for column in missing {
         match file.absence(column, &claimed) {
-            Ok(Absence::Known) => _ = collected.insert(column.id, absent(column, footer.row_count())),
+            Ok(Absence::Known) => _ = collected.insert(column.id, column.absent(Some(footer.row_count()))),
             Ok(Absence::Unknown) => {}
             Err(problem) => faults.push(ColumnFault::of(column, problem)),
         }
@@ -94,17 +96,24 @@ pub fn match_scanned_columns(
         return Err(faults);
     }
     let leaves = footer.leaves().iter().map(|leaf| (leaf.path.clone(), leaf.field_id)).collect();
-    Ok(CollectedColumns { columns: collected, leaf_indexes: leaf_of_column, leaves })
+    Ok(CollectedColumns { columns: collected, leaves, leaf_of_column })
 }
 
-fn absent(column: &TableColumn, row_count: u64) -> FileColumn {
-    match &column.default {
-        None => FileColumn::Absent,
-        Some(default) => {
-            let mut constant = ColumnStatistics::constant(Some(default.clone()), Some(row_count));
-            normalise(&mut constant, column.column_type, Some(row_count));
-            FileColumn::Present(constant)
+impl TableColumn {
+    /// What is known of the column in a file that does not hold it.
+    pub(crate) fn absent(&self, row_count: Option<u64>) -> FileColumn {
+        let Some(default) = &self.default else { return FileColumn::Absent };
+        let mut constant = ColumnStatistics::constant(Some(default.clone()), row_count);
+        if self.path.len() > 1 {
+            // Where the struct around it is null it is null as well: the default may occur in no row or in some.
+            for bound in [&mut constant.min, &mut constant.max].into_iter().flatten() {
+                bound.precision = Precision::Bound;
+            }
+            constant.null_count = None;
+            constant.nan_count = constant.nan_count.filter(|count| count.value == 0);
         }
+        normalise(&mut constant, self.column_type, row_count);
+        FileColumn::Present(constant)
     }
 }
 

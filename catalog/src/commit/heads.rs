@@ -1,7 +1,7 @@
 //! What commits need to know of their tables, kept in memory.
 //!
-//! None of it changes by a commit. What does change it is done by this process, since one process has the store open, and
-//! forgets it here. A commit that has taken its head just before that is one that came just before.
+//! None of it changes by a commit. What does change it, altering a table above all, is done by this process, since one process
+//! has the store open, and forgets it here. A commit that has taken its head just before that is one that came just before.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -12,6 +12,7 @@ use super::heads::Head;
 use super::reading::{Outcome, Reader};
 use super::{CommitRequest, Committed};
 use crate::catalog::Catalog;
+use crate::history::History;
 use crate::location::Location;
 use crate::name::TableIdent;
 use crate::plan::{Filter, OverlapFilter};
@@ -108,8 +109,7 @@ impl Catalog {
         let ident = table.clone();
         let head = self.read(move |tx| {
             let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-            let schema = TableSchema::load(tx, row.table_id, row.schema_id)?;
-            head_of(&row, &schema)
+            head_of(tx, &row)
         });
         let head = Arc::new(head.await?);
         self.heads.insert(table.clone(), &head, epoch);
@@ -193,22 +193,24 @@ fn head_and_filter(tx: &ReadTransaction<'_>, ident: &TableIdent, asked: AskedFil
         tx.load_snapshot(row.table_id, asked.base)?;
     }
     let filter = OverlapFilter::compile(&schema, asked.filter, asked.nan_order)?;
-    Ok((head_of(&row, &schema)?, FilterCheck::new(&row, Arc::new(filter), asked.base)))
+    Ok((head_of(tx, &row)?, FilterCheck::new(&row, Arc::new(filter), asked.base)))
 }
 
-fn head_of(row: &TableRow, schema: &TableSchema) -> Result<Head> {
-    Ok(Head { table_id: row.table_id, schema_id: row.schema_id, target: target_of(row, schema)? })
+fn head_of(tx: &ReadTransaction<'_>, row: &TableRow) -> Result<Head> {
+    Ok(Head { table_id: row.table_id, schema_id: row.schema_id, target: target_of(tx, row)? })
 }
 
 /// What registering and auditing files need to know of a table.
-pub(crate) fn target_of(row: &TableRow, schema: &TableSchema) -> Result<Target> {
+pub(crate) fn target_of(tx: &ReadTransaction<'_>, row: &TableRow) -> Result<Target> {
+    let history = History::load(tx, row)?;
+    let schema = history.current();
     let location = row.location.as_deref().and_then(|text| Location::parse(text, None).ok());
     let properties = StatisticsProperties::parse(&row.properties).map_err(Error::Invalid)?;
     let is_nested = |field: &Field| matches!(field.field_type, Type::List { .. } | Type::Map { .. });
-    let has_nested = schema.schema.fields().iter().any(is_nested);
-    let wanted = schema.leaves.iter().map(Into::into).collect();
-    let kept = properties.kept(&schema.leaves);
-    Ok(Target { location, columns: schema.leaves.clone(), wanted, has_nested, properties, kept })
+    let has_nested = schema.fields().iter().any(is_nested);
+    let (columns, wanted) = (schema.leaf_columns(), history.wanted());
+    let kept = properties.kept(&columns);
+    Ok(Target { location, columns, wanted, has_nested, properties, kept })
 }
 
 /// A path that is added twice, in whichever spellings.

@@ -60,10 +60,11 @@ fn explain(
     let filter = request.filter.clone().map(ReadFilter::parse).transpose()?;
     let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
     let ResolvedSnapshot { snapshot_id, schema_id, .. } = request.snapshot.resolve(tx, &table)?;
-    let schema = PlanReader::new(cache, tx, &table).load_schema(schema_id)?;
+    let reader = PlanReader::new(cache, tx, &table);
+    let schema = reader.load_schema(schema_id)?;
     let program = prepare::compile(&schema.columns, request, filter.as_ref())?.program;
     let row = files::live_file(tx, &table, snapshot_id, path)?;
-    let statistics = tx.load_file_statistics(row.file_id)?;
+    let statistics = reader.load_history()?.read_as(tx.load_file_statistics(row.file_id)?, &schema.leaves);
     let zones = zone_maps::of_file(row.row_count, &statistics, &program.columns())?;
     Ok(Explained::new(program.explain(&zones, 0), &statistics, &schema.leaves))
 }

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use prunus_manifest::{
     ColumnRepair, Committed, DataFileRow, EncodedStatistics, Error, Expiry, FileId, FileLeaf, Forgotten, InspectedFile,
-    NewCommit, NewDataFile, NewRollback, NewTable, Operation, PreparedRollback, ReadTransaction, RepairOutcome,
-    SchemaColumn, SchemaId, SnapshotId, Store, StoreOptions, TableId, TableRow, TagChange, TagRow, WriteTransaction,
+    NewCommit, NewDataFile, NewRollback, NewTable, Operation, PreparedRollback, ReadLateColumns, ReadTransaction,
+    RepairOutcome, SchemaColumn, SchemaId, SnapshotId, Store, StoreOptions, TableId, TableRow, TagChange, TagRow,
+    WriteTransaction,
 };
 use prunus_statistics::{
     Bound, ColumnStatistics, Count, FieldId, FileColumn, FileStatistics, Precision, PrimitiveType, Provenance, Value,
@@ -63,6 +64,11 @@ impl Fixture {
 
     pub(crate) fn reopen_with_target(&mut self, manifest_target_files: u32) {
         self.options.manifest_target_files = manifest_target_files;
+        self.reopen();
+    }
+
+    pub(crate) fn reopen_with_late_columns(&mut self, late_columns: ReadLateColumns) {
+        self.options.late_columns = Some(late_columns);
         self.reopen();
     }
 
@@ -241,8 +247,8 @@ pub(crate) fn file(path: &str) -> NewDataFile {
         etag: Some(format!("etag of {path}")),
         last_modified_ms: Some(7),
         leaves: vec![
-            FileLeaf { path: vec!["number".to_owned()], field_id: Some(1) },
-            FileLeaf { path: vec!["person".to_owned(), "name".to_owned()], field_id: None },
+            FileLeaf { path: vec!["number".to_owned()], field_id: Some(1), column: None },
+            FileLeaf { path: vec!["person".to_owned(), "name".to_owned()], field_id: None, column: None },
         ],
         partition: [(FieldId(9), Some(Value::Integer(1))), (FieldId(10), None)].into(),
         statistics: EncodedStatistics::new(&statistics_of(path)).unwrap(),

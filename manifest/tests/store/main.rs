@@ -16,6 +16,7 @@ mod commits;
 mod damage;
 mod declared;
 mod expire;
+mod late_columns;
 mod listings;
 mod model;
 mod opening;

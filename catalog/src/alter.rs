@@ -1,0 +1,368 @@
+//! A table becomes another: renamed, with other properties, in another order, with another schema. All or nothing, in one job of the
+//! writer that reads what is there, works out what follows, and writes it: nothing comes in between.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use prunus_manifest::{FileLeaf, NewSchema, SchemaColumn, SnapshotId, TableChange, TableRow, WriteTransaction};
+use prunus_statistics::{FieldId, PrimitiveType, Reading};
+
+use crate::catalog::Catalog;
+use crate::commit::MAX_COMMIT_ATTEMPTS;
+use crate::evolution::{Evolved, SchemaChange, evolve};
+use crate::history::{History, Reached, reached};
+use crate::name::TableIdent;
+use crate::once::{Done, Once};
+use crate::properties::StatisticsProperties;
+use crate::schema::{LeafColumn, Schema, Type};
+use crate::schema_json::schema_to_text;
+use crate::tables::{self, Table, cluster_by_ids};
+use crate::{Error, Fault, Result, blocking, column_ref, file_columns};
+
+/// The most paths that a column has and had: each of its names in each of those of the structs around it.
+pub const MAX_COLUMN_PATHS: usize = 256;
+
+/// The most schemas that a table has and had.
+pub const MAX_SCHEMAS: usize = 1_024;
+
+/// What is to become of a table. What is not named stays as it is.
+#[derive(Clone, Debug, Default)]
+pub struct AlterRequest {
+    /// Its new name, in whichever namespace.
+    pub rename: Option<TableIdent>,
+    /// Properties by key: their new value, or `None` for one that goes.
+    pub properties: BTreeMap<String, Option<String>>,
+    /// The columns of the new schema that its manifests are to be clustered by. Without, they stay; one that is dropped is none of
+    /// them any more.
+    pub cluster_by: Option<Vec<String>>,
+    /// Changes of its schema, in their order.
+    pub schema: Vec<SchemaChange>,
+}
+
+/// The fields of which files of a table have partition values, up to a snapshot.
+struct SeenPartitions {
+    snapshot_id: SnapshotId,
+    fields: BTreeSet<FieldId>,
+}
+
+impl Catalog {
+    /// Changes a table.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with every fault found, [`Error::NotFound`] for the table or the new namespace,
+    /// [`Error::AlreadyExists`] if the new name is taken, [`Error::HeadMoved`], [`Error::Store`].
+    pub async fn alter_table(&self, ident: TableIdent, request: AlterRequest) -> Result<Table> {
+        self.alter_table_once(ident, request, Once::unkeyed()).await.map(Done::of_unkeyed)
+    }
+
+    /// The same for a request that may be sent more than once.
+    ///
+    /// # Errors
+    /// As [`Catalog::alter_table`], and [`Error::KeyReused`].
+    pub async fn alter_table_once(
+        &self,
+        ident: TableIdent,
+        request: AlterRequest,
+        once: Once<Table>,
+    ) -> Result<Done<Table>> {
+        let catalog = self.clone();
+        // The heads are forgotten also where nobody waits for the answer any more.
+        let alter = async move {
+            let renamed = request.rename.clone();
+            let done = catalog.alter_to_the_end(&ident, request, once).await;
+            for ident in std::iter::once(&ident).chain(&renamed) {
+                catalog.heads.forget(ident);
+            }
+            done
+        };
+        blocking::to_the_end(alter).await
+    }
+
+    async fn alter_to_the_end(
+        &self,
+        ident: &TableIdent,
+        request: AlterRequest,
+        once: Once<Table>,
+    ) -> Result<Done<Table>> {
+        let request = Arc::new(request);
+        for _ in 0..MAX_COMMIT_ATTEMPTS {
+            let seen = if request.may_move_values() { Some(self.see_partitions(ident).await?) } else { None };
+            let (ident, request) = (ident.clone(), Arc::clone(&request));
+            match self.write_once(once.clone(), move |tx| alter(tx, &ident, &request, seen.as_ref())).await {
+                Err(Error::HeadMoved) => {}
+                done => return done,
+            }
+        }
+        Err(Error::HeadMoved)
+    }
+
+    /// Looks at every file of the table, which no commit is to wait for.
+    async fn see_partitions(&self, ident: &TableIdent) -> Result<SeenPartitions> {
+        let ident = ident.clone();
+        self.read(move |tx| {
+            let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
+            let fields = tx.list_partition_fields(row.table_id)?;
+            Ok(SeenPartitions { snapshot_id: row.current_snapshot, fields })
+        })
+        .await
+    }
+}
+
+impl AlterRequest {
+    /// Whether a column may become of a type that stores the same values as other ones.
+    fn may_move_values(&self) -> bool {
+        self.schema.iter().any(|change| matches!(change, SchemaChange::Widen { to: PrimitiveType::Timestamp(_), .. }))
+    }
+
+    /// The name of a change in the request, the last that is meant; of all of them where none can be told.
+    fn place_of(&self, is_meant: impl Fn(&SchemaChange) -> bool) -> String {
+        let index = self.schema.iter().rposition(is_meant);
+        index.map_or_else(|| "schema".to_owned(), |index| format!("schema[{index}]"))
+    }
+}
+
+fn alter(
+    tx: &WriteTransaction<'_>,
+    ident: &TableIdent,
+    request: &AlterRequest,
+    seen: Option<&SeenPartitions>,
+) -> Result<Table> {
+    let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
+    let history = History::load(tx, &row)?;
+    let mut faults = Vec::new();
+    let evolved = or_faults(evolve(history.current(), row.last_field_id, &request.schema), &mut faults)?;
+    let evolved = evolved.filter(|evolved| evolved.schema != *history.current());
+    let leaves = evolved.as_ref().map_or(history.current(), |evolved| &evolved.schema).leaf_columns();
+    if let Some(Evolved { schema, .. }) = &evolved {
+        let check = Check { tx, row: &row, request, before: &history, after: &history.followed_by(schema.clone()) };
+        faults.extend(check.run(seen)?);
+    }
+    // Of a schema that cannot be made nobody knows the columns.
+    let cluster_by =
+        if faults.is_empty() { or_faults(cluster_by(request, &row, &leaves), &mut faults)?.flatten() } else { None };
+    let properties = properties(request, &row.properties);
+    if let Some(Err(of_properties)) = properties.as_ref().map(StatisticsProperties::parse) {
+        faults.extend(of_properties);
+    }
+    if !faults.is_empty() {
+        return Err(Error::Invalid(faults));
+    }
+    let change = TableChange {
+        table_id: row.table_id,
+        name: request.rename.as_ref().map(|to| (to.namespace.as_str().to_owned(), to.name.as_str().to_owned())),
+        schema: evolved.map(new_schema).transpose()?,
+        cluster_by,
+        properties,
+    };
+    tables::load(tx, tx.alter_table(&change)?)
+}
+
+/// What came of it, or `None` with its faults added.
+fn or_faults<T>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<Option<T>> {
+    match result {
+        Err(Error::Invalid(found)) => {
+            faults.extend(found);
+            Ok(None)
+        }
+        result => result.map(Some),
+    }
+}
+
+/// The new order of the table; `None` if it stays.
+fn cluster_by(request: &AlterRequest, row: &TableRow, leaves: &[LeafColumn]) -> Result<Option<Vec<FieldId>>> {
+    if let Some(keys) = &request.cluster_by {
+        return cluster_by_ids(keys.clone(), leaves).map(Some);
+    }
+    let is_left = |id: &&FieldId| leaves.iter().any(|leaf| leaf.id == **id);
+    let left: Vec<FieldId> = row.cluster_by.iter().filter(is_left).copied().collect();
+    Ok((left != row.cluster_by).then_some(left))
+}
+
+fn properties(request: &AlterRequest, before: &BTreeMap<String, String>) -> Option<BTreeMap<String, String>> {
+    let mut properties = before.clone();
+    for (key, value) in &request.properties {
+        match value {
+            Some(value) => properties.insert(key.clone(), value.clone()),
+            None => properties.remove(key),
+        };
+    }
+    (properties != *before).then_some(properties)
+}
+
+fn new_schema(Evolved { schema, last_field_id }: Evolved) -> Result<NewSchema> {
+    let column = |leaf: &LeafColumn| SchemaColumn { field_id: leaf.id, column_type: leaf.column_type };
+    Ok(NewSchema {
+        text: schema_to_text(&schema).map_err(|_| Error::StoredSchema)?,
+        columns: schema.leaf_columns().iter().map(column).collect(),
+        last_field_id,
+    })
+}
+
+/// A new schema, held against what the table has and had.
+struct Check<'a> {
+    tx: &'a WriteTransaction<'a>,
+    row: &'a TableRow,
+    request: &'a AlterRequest,
+    before: &'a History,
+    after: &'a History,
+}
+
+impl Check<'_> {
+    fn run(&self, seen: Option<&SeenPartitions>) -> Result<Vec<Fault>> {
+        let mut faults = Vec::new();
+        if self.after.len() > MAX_SCHEMAS {
+            faults.push(Fault::at("schema", format!("a table has and had at most {MAX_SCHEMAS} schemas")));
+        }
+        faults.extend(self.check_partitions(seen)?);
+        let too_many: Vec<Fault> = reached(self.schema())
+            .iter()
+            .filter(|column| self.after.count_paths(column) > MAX_COLUMN_PATHS)
+            .map(|column| self.fault_of_name(column, format!("a column has and had at most {MAX_COLUMN_PATHS} paths")))
+            .collect();
+        // These are not to be put together.
+        if too_many.is_empty() {
+            faults.extend(self.check_names()?);
+        }
+        faults.extend(too_many);
+        Ok(faults)
+    }
+
+    fn schema(&self) -> &Schema {
+        self.after.current()
+    }
+
+    /// A partition value does not say which type it was stored as.
+    fn check_partitions(&self, seen: Option<&SeenPartitions>) -> Result<Vec<Fault>> {
+        let before = self.before.newest_types();
+        let is_moved = |leaf: &LeafColumn| {
+            before.get(&leaf.id).is_some_and(|from| !Reading::of(*from, leaf.column_type).keeps_values())
+        };
+        let moved: Vec<LeafColumn> = self.schema().leaf_columns().into_iter().filter(is_moved).collect();
+        if moved.is_empty() {
+            return Ok(Vec::new());
+        }
+        let seen = seen.filter(|seen| seen.snapshot_id == self.row.current_snapshot).ok_or(Error::HeadMoved)?;
+        let used = moved.into_iter().filter(|leaf| seen.fields.contains(&leaf.id));
+        let fault = |leaf: LeafColumn| {
+            let key = column_ref::key(&leaf.path);
+            let is_meant = |change: &SchemaChange| matches!(change, SchemaChange::Widen { column, .. } if *column == key || *column == leaf.id.to_string());
+            let message = "files of the table have partition values of the column, and those cannot become timestamps";
+            Fault::at(self.request.place_of(is_meant), message).in_column(key)
+        };
+        Ok(used.map(fault).collect())
+    }
+
+    /// A file that is known not to hold a column must not seem to hold it by a name that the column is given.
+    fn check_names(&self) -> Result<Vec<Fault>> {
+        let former: BTreeMap<FieldId, Vec<Vec<String>>> =
+            reached(self.before.current()).iter().map(|column| (column.field.id, self.before.paths(column))).collect();
+        let columns = reached(self.schema());
+        let is_column = |column: &&Reached<'_>| !matches!(column.field.field_type, Type::Struct(_));
+        let mut renamed: Vec<(&Reached<'_>, Vec<Vec<String>>)> = Vec::new();
+        for column in columns.iter().filter(is_column) {
+            // One that is new is looked for in the files by its names.
+            let Some(former) = former.get(&column.field.id) else { continue };
+            let paths = self.after.paths(column).into_iter().filter(|path| !former.contains(path)).collect();
+            renamed.push((column, paths));
+        }
+        renamed.retain(|(_, paths)| !paths.is_empty());
+        if renamed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let first = self.before.first_leaves();
+        let sets = self.tx.list_leaf_sets(self.row.table_id)?;
+        let mistaken = |(column, paths): &(&Reached<'_>, Vec<Vec<String>>)| {
+            let leaf = sets.iter().find_map(|set| file_columns::mistaken_for(set, &first, column.field.id, paths))?;
+            Some(self.mistaken(column, leaf))
+        };
+        Ok(renamed.iter().filter_map(mistaken).collect())
+    }
+
+    fn mistaken(&self, column: &Reached<'_>, leaf: &FileLeaf) -> Fault {
+        let message =
+            "files of the table do not hold the column, but another one of that name, which they would be read for";
+        let evidence = format!("a file has `{}`", column_ref::key(&leaf.path));
+        self.fault_of_name(column, message.to_owned()).with_evidence(column_ref::key(&column.path), evidence)
+    }
+
+    fn fault_of_name(&self, column: &Reached<'_>, message: String) -> Fault {
+        let is_meant =
+            |change: &SchemaChange| matches!(change, SchemaChange::Rename { to, .. } if column.path.contains(to));
+        Fault::at(self.request.place_of(is_meant), message).in_column(column_ref::key(&column.path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CatalogOptions, FieldJson, NewTable, SchemaSource};
+
+    /// A catalog with a table of one column `a`, that had so many schemas before, in which it was called by so many names.
+    async fn catalog_with_schemas(schemas: usize, names: usize) -> (Catalog, TableIdent, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
+        let ident: TableIdent = "n.t".parse().unwrap();
+        catalog.create_namespace(ident.namespace.clone(), BTreeMap::new()).await.unwrap();
+        let field: FieldJson = serde_json::from_str(r#"{"name": "n0", "type": "int64"}"#).unwrap();
+        let table = NewTable {
+            ident: ident.clone(),
+            schema: SchemaSource::Fields(vec![field.to_new_field().unwrap()]),
+            location: None,
+            cluster_by: None,
+            properties: BTreeMap::new(),
+        };
+        catalog.create_table(table).await.unwrap();
+        let of = ident.clone();
+        let rename = move |tx: &WriteTransaction<'_>| {
+            let TableRow { table_id, .. } = tx.load_table(of.namespace.as_str(), of.name.as_str())?;
+            let others = (1..schemas).map(|number| format!("n{}", number % names));
+            for name in others.chain(["a".to_owned()]) {
+                let text = format!(r#"[{{"id":1,"name":"{name}","type":"int64"}}]"#);
+                let column = SchemaColumn { field_id: FieldId(1), column_type: PrimitiveType::Int64 };
+                let schema = NewSchema { text, columns: vec![column], last_field_id: FieldId(1) };
+                let change =
+                    TableChange { table_id, name: None, schema: Some(schema), cluster_by: None, properties: None };
+                tx.alter_table(&change)?;
+            }
+            Ok(())
+        };
+        catalog.write(rename).await.unwrap();
+        (catalog, ident, folder)
+    }
+
+    fn request(change: SchemaChange) -> AlterRequest {
+        AlterRequest { schema: vec![change], ..AlterRequest::default() }
+    }
+
+    fn refusal(result: Result<Table>) -> Option<(String, String)> {
+        match result {
+            Ok(_) => None,
+            Err(Error::Invalid(faults)) => {
+                faults.into_iter().next().map(|fault| (fault.at.unwrap_or_default(), fault.message))
+            }
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_column_has_only_so_many_names() {
+        let rename = || request(SchemaChange::Rename { column: "a".to_owned(), to: "b".to_owned() });
+        let (catalog, ident, _folder) = catalog_with_schemas(MAX_COLUMN_PATHS - 2, MAX_COLUMN_PATHS).await;
+        assert_eq!(refusal(catalog.alter_table(ident, rename()).await), None);
+        let (catalog, ident, _folder) = catalog_with_schemas(MAX_COLUMN_PATHS - 1, MAX_COLUMN_PATHS).await;
+        let message = format!("a column has and had at most {MAX_COLUMN_PATHS} paths");
+        assert_eq!(refusal(catalog.alter_table(ident, rename()).await), Some(("schema[0]".to_owned(), message)));
+    }
+
+    #[tokio::test]
+    async fn a_table_has_only_so_many_schemas() {
+        let add = |name: &str| {
+            let field: FieldJson = serde_json::from_value(serde_json::json!({"name": name, "type": "date"})).unwrap();
+            request(SchemaChange::Add { field: field.to_new_field().unwrap(), place: crate::FieldPlace::Last })
+        };
+        let (catalog, ident, _folder) = catalog_with_schemas(MAX_SCHEMAS - 2, 2).await;
+        assert_eq!(refusal(catalog.alter_table(ident.clone(), add("x")).await), None);
+        let message = format!("a table has and had at most {MAX_SCHEMAS} schemas");
+        assert_eq!(refusal(catalog.alter_table(ident, add("y")).await), Some(("schema".to_owned(), message)));
+    }
+}
