@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use prunus_manifest::{FileLeaf, NewSchema, SchemaColumn, SnapshotId, TableChange, TableRow, WriteTransaction};
+use prunus_manifest::{CursorKind, FileLeaf, NewSchema, SchemaColumn, SnapshotId, TableChange, TableRow, WriteTransaction};
 use prunus_statistics::{FieldId, PrimitiveType, Reading};
 
 use crate::catalog::Catalog;
@@ -141,11 +141,19 @@ fn alter(
     let cluster_by =
         if faults.is_empty() { or_faults(cluster_by(request, &row, &leaves), &mut faults)?.flatten() } else { None };
     let properties = properties(request, &row.properties);
-    if let Some(Err(of_properties)) = properties.as_ref().map(StatisticsProperties::parse) {
-        faults.extend(of_properties);
+    if let Some(properties) = &properties {
+        // Of keys that were set before, the column may be gone.
+        let set = |(key, value): (&String, &Option<String>)| Some((key.clone(), value.clone()?));
+        let set = request.properties.iter().filter_map(set).collect();
+        let checked = StatisticsProperties::parse(properties).and_then(|_| StatisticsProperties::parse_for(&set, &leaves));
+        faults.extend(checked.err().into_iter().flatten());
     }
     if !faults.is_empty() {
         return Err(Error::Invalid(faults));
+    }
+    // Files may be worth to be looked at again: other columns, or another policy.
+    for kind in [CursorKind::NanCounts, CursorKind::Loose] {
+        tx.reset_audit_cursor(row.table_id, kind)?;
     }
     let change = TableChange {
         table_id: row.table_id,

@@ -33,6 +33,9 @@ const MAX_MANIFESTS_PER_SEAL: u64 = 4;
 /// How often a step is begun anew because what it was built from has changed.
 const MAX_ATTEMPTS: usize = 5;
 
+/// How often files are looked into for late columns before it is given up.
+const MAX_FILLS: u32 = 100_000;
+
 /// How many steps one request takes at most for each manifest that there is.
 const MAX_STEPS_PER_MANIFEST: u64 = 8;
 
@@ -119,6 +122,17 @@ impl Layout {
         })
     }
 
+    /// Looks into all files that there are for columns that came after them.
+    fn fill_all(&self, table_id: TableId) -> Result<()> {
+        // The limit is for a table that gets columns faster than this.
+        for _ in 0..MAX_FILLS {
+            if self.fill(table_id)? == Step::NothingToDo {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Makes manifests of the oldest entries of a tail, whole ones only.
     pub(crate) fn seal(&self, table_id: TableId) -> Result<Step> {
         self.attempt(|| {
@@ -164,13 +178,8 @@ impl Layout {
         let mut entries_moved = 0;
         // Each step but one that settles manifests makes fewer of them, or fewer that overlap; the limit is for a table that
         // changes faster than this.
-        let steps_max = MAX_STEPS_PER_MANIFEST.saturating_mul(before.manifests.saturating_add(1));
-        for _ in 0..steps_max {
-            if self.fill(table_id)? == Step::NothingToDo {
-                break;
-            }
-        }
-        for _ in 0..steps_max {
+        self.fill_all(table_id)?;
+        for _ in 0..MAX_STEPS_PER_MANIFEST.saturating_mul(before.manifests.saturating_add(1)) {
             match self.regroup(table_id, Limits::REQUESTED, &mut settled)? {
                 Step::Done(entries) => entries_moved += entries,
                 Step::NothingToDo => break,

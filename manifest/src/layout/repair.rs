@@ -14,7 +14,7 @@ use super::{Gathered, Layout, MAX_ATTEMPTS, gather_manifests};
 use crate::builder::{self, BuiltManifest, Entry};
 use crate::install::{self, InstallError};
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use crate::{EncodedStatistics, Error, FileId, ManifestId, Result, TableId, tail};
+use crate::{EncodedStatistics, Error, FileId, ManifestId, Result, TableId, late_column, tail};
 
 /// How many files of the tail are repaired in one job at most: other commits wait meanwhile.
 const MAX_TAIL_FILES_PER_JOB: usize = 256;
@@ -95,6 +95,8 @@ impl Layout {
             if open.is_empty() {
                 break;
             }
+            // A manifest that is built anew is one that all late columns were looked for in.
+            self.fill_all(table_id)?;
             for (place, repairs) in self.readers.read(|tx| locate(tx, table_id, open))? {
                 outcomes.extend(self.repair_in(table_id, place, &repairs)?);
             }
@@ -126,6 +128,9 @@ impl Layout {
         let _guard = self.one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
         let gathered = self.read(table_id, |tx, table| {
             let Some(manifest) = tx.get_manifest(manifest_id)? else { return Ok(None) };
+            if !late_column::are_manifests_filled(tx, table_id, &self.late(tx, &table)?)? {
+                return Ok(None);
+            }
             gather_manifests(tx, table, &[manifest]).map(Some)
         })?;
         let Some(mut gathered) = gathered else { return Ok(Outcomes::new()) };
