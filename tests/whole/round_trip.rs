@@ -15,7 +15,9 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 use parquet::arrow::ArrowWriter;
-use prunus_catalog::collect::{FileLeaf, Footer, LeafScan, ScanFor, footer_range, metadata_within, scan};
+use prunus_catalog::collect::{
+    ChunkFault, FileLeaf, Footer, LeafScan, ScanError, ScanFor, footer_range, metadata_within, scan,
+};
 use prunus_catalog::{Location, Storage};
 use prunus_statistics::{Bound, ColumnStatistics, Count, Precision, PrimitiveType, Provenance, Value, parse_value};
 use serde_json::{Value as Json, json};
@@ -174,6 +176,42 @@ fn what_is_read_is_exactly_what_the_rows_hold() {
             }
         });
     }
+}
+
+/// The footer is the undamaged one; of the data about one byte in so many is changed.
+const BYTES_PER_CHANGE: usize = 200;
+
+#[test]
+fn changed_data_is_an_error_or_is_read_and_no_reader_fails() {
+    let seed = number("PRUNUS_SEED", 1);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let (storage, folder) = (Storage::from_environment(), tempfile::tempdir().unwrap());
+    let numbers = &mut Numbers(seed);
+    let mut refused = 0;
+    for round in 0..FILES * number("PRUNUS_ROUNDS", 1) {
+        let path = folder.path().join("f.parquet");
+        let (_, written) = write(&path, seed.wrapping_mul(1_000_003).wrapping_add(round));
+        let mut file = std::fs::read(&path).unwrap();
+        let footer_start = footer_range(&file, file.len() as u64).unwrap().start as usize;
+        with_footer(&path, |footer| {
+            for window in file[..footer_start].chunks_mut(BYTES_PER_CHANGE) {
+                let place = numbers.below(window.len() as u64) as usize;
+                window[place] ^= 1 << numbers.below(8);
+            }
+            std::fs::write(&path, &file).unwrap();
+            let location = Location::parse(path.to_str().unwrap(), None).unwrap();
+            for leaf in 0..footer.leaves().len() {
+                let read = runtime.block_on(async {
+                    let object = storage.head(&location).await.unwrap();
+                    scan(&storage, &object, footer, &[leaf], ScanFor::Everything).await
+                });
+                let failed = matches!(&read, Err(ScanError::Chunk { fault: ChunkFault::ReaderFailed, .. }));
+                assert!(!failed, "leaf {leaf} {written}");
+                refused += usize::from(read.is_err());
+            }
+        });
+    }
+    assert!(refused > 0);
 }
 
 /// Values as they are shown for people: so zeros differ by their sign.

@@ -38,7 +38,7 @@ pub use fault::{ChunkFault, ScanError};
 pub use page_header::MAX_PAGE_BYTES;
 
 #[cfg(test)]
-pub(super) use in_memory::scan_bytes;
+pub(super) use in_memory::{leaves_at, scan_bytes};
 
 use chunk_plan::plan_chunks;
 use chunk_reader::{Extent, read_chunk};

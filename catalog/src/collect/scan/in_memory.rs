@@ -30,3 +30,13 @@ pub(in super::super) fn scan_bytes(
     }
     Ok(scans)
 }
+
+/// The leaves that have a chunk which this byte of the file lies in.
+pub(in super::super) fn leaves_at(position: usize, file: &[u8], footer: &Footer<'_>) -> Vec<usize> {
+    let (position, size_bytes) = (position as u64, file.len() as u64);
+    let holds = |leaf: &usize| {
+        let plans = plan_chunks(footer, *leaf, size_bytes).unwrap_or_default();
+        plans.iter().any(|plan| plan.range.contains(&position))
+    };
+    (0..footer.leaves().len()).filter(holds).collect()
+}
