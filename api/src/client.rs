@@ -10,8 +10,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::wire::{
-    AuditJson, AuditPageJson, NewAuditJson, CommitJson, CommittedJson, ExplainJson, ExplainedJson, FilesJson, NamespaceJson, NamespacesJson, NewNamespaceJson,
-    NewTableJson, PlanJson, PlannedJson, ProblemJson, SnapshotJson, SnapshotsJson, TableJson, TablesJson,
+    AuditJson, AuditPageJson, CommitJson, CommittedJson, ExplainJson, ExplainedJson, FilesJson, NamespaceJson,
+    NamespacesJson, NewAuditJson, NewNamespaceJson, NewTableJson, PlanJson, PlannedJson, ProblemJson, SnapshotJson,
+    SnapshotsJson, TableJson, TablesJson,
 };
 
 /// How long to wait for a connection. Answers may take as long as they do: a commit reads many footers.

@@ -14,7 +14,8 @@ use tower_http::trace::TraceLayer;
 
 use crate::problem::{self, Problem};
 use crate::routes::{
-    audits, changes, commits, expire, files, health, namespaces, orphans, plan, regroup, snapshots, tables, tags, transactions,
+    audits, changes, commits, expire, files, health, namespaces, orphans, plan, regroup, snapshots, tables, tags,
+    transactions,
 };
 use crate::{accept, idempotency, request_id};
 
@@ -51,10 +52,7 @@ fn routes() -> Router<Catalog> {
         .route("/v1/namespaces/{namespace}/tables/{table}/regroup", post(regroup::regroup))
         // Whether what is known of files is true.
         .route("/v1/namespaces/{namespace}/tables/{table}/audits", get(audits::list).post(audits::start))
-        .route(
-            "/v1/namespaces/{namespace}/tables/{table}/audits/{audit_id}",
-            get(audits::get).delete(audits::cancel),
-        )
+        .route("/v1/namespaces/{namespace}/tables/{table}/audits/{audit_id}", get(audits::get).delete(audits::cancel))
         // What is registered.
         .route("/v1/namespaces/{namespace}/tables/{table}/snapshots", get(snapshots::list))
         .route("/v1/namespaces/{namespace}/tables/{table}/snapshots/{snapshot_id}", get(snapshots::get))

@@ -28,9 +28,7 @@ mod unique_map;
 mod time;
 
 pub use alter::{AlterTableJson, PlaceJson, SchemaChangeJson};
-pub use audit::{
-    AuditFindingJson, AuditJson, AuditModeJson, AuditPageJson, AuditStateJson, AuditsJson, NewAuditJson,
-};
+pub use audit::{AuditFindingJson, AuditJson, AuditModeJson, AuditPageJson, AuditStateJson, AuditsJson, NewAuditJson};
 pub use changes::ChangesJson;
 pub use commit::{CommitJson, CommittedJson, OperationJson};
 pub use expire::{ExpireJson, ExpiredJson};

@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use prunus_manifest::{CursorKind, FileLeaf, NewSchema, SchemaColumn, SnapshotId, TableChange, TableRow, WriteTransaction};
+use prunus_manifest::{
+    CursorKind, FileLeaf, NewSchema, SchemaColumn, SnapshotId, TableChange, TableRow, WriteTransaction,
+};
 use prunus_statistics::{FieldId, PrimitiveType, Reading};
 
 use crate::catalog::Catalog;
@@ -145,7 +147,8 @@ fn alter(
         // Of keys that were set before, the column may be gone.
         let set = |(key, value): (&String, &Option<String>)| Some((key.clone(), value.clone()?));
         let set = request.properties.iter().filter_map(set).collect();
-        let checked = StatisticsProperties::parse(properties).and_then(|_| StatisticsProperties::parse_for(&set, &leaves));
+        let checked =
+            StatisticsProperties::parse(properties).and_then(|_| StatisticsProperties::parse_for(&set, &leaves));
         faults.extend(checked.err().into_iter().flatten());
     }
     if !faults.is_empty() {

@@ -76,9 +76,9 @@ pub use plan::{
 };
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
-    AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, DataFileRow, Existing, Fault as CheckFault, FileId, Finding,
-    ManifestId, Mend, Operation, Place, PowerLoss, RequestKey, SchemaId, SnapshotId, StoredReply, TableId, TableLayout,
-    TagChange, Totals,
+    AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, DataFileRow,
+    Existing, Fault as CheckFault, FileId, Finding, ManifestId, Mend, Operation, Place, PowerLoss, RequestKey,
+    SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
 };
 pub use prunus_pruner::{FilterError, NanOrder, Obstacles, Outcome, Verdict};
 pub use regroup::{RegroupRequest, Regrouped};

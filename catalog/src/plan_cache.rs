@@ -100,18 +100,15 @@ pub(crate) struct DeclaredZones {
 impl TableZones {
     fn new(stored: &ManifestZones) -> Result<Self> {
         let undeclared = stored.undeclared()?.map(|zones| zone_maps::usable(&zones)).transpose()?;
-        let declared = undeclared.map(|undeclared| DeclaredZones {
-            files: stored.declared_files.clone(),
-            undeclared: Arc::new(undeclared),
-        });
+        let declared = undeclared
+            .map(|undeclared| DeclaredZones { files: stored.declared_files.clone(), undeclared: Arc::new(undeclared) });
         Ok(Self { zones: Arc::new(zone_maps::usable(&stored.zones)?), declared })
     }
 
     fn size_bytes(&self) -> usize {
         let declared = self.declared.as_ref();
-        let of_declared = |declared: &DeclaredZones| {
-            declared.undeclared.size_bytes() + declared.files.len() * size_of::<u64>()
-        };
+        let of_declared =
+            |declared: &DeclaredZones| declared.undeclared.size_bytes() + declared.files.len() * size_of::<u64>();
         self.zones.size_bytes() + declared.map_or(0, of_declared)
     }
 }

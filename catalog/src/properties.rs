@@ -107,7 +107,6 @@ impl StatisticsProperties {
     }
 }
 
-
 /// Properties that are being read, with what is wrong with them.
 struct Reading<'p> {
     properties: &'p BTreeMap<String, String>,

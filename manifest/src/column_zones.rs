@@ -119,9 +119,8 @@ impl ColumnZones {
     pub(crate) fn without(&self, hidden: &BooleanArray) -> Result<Self, FormatError> {
         let counts = |counts: &UInt64Array| Ok::<_, FormatError>(nullif(counts, hidden)?.as_primitive().clone());
         let is_float = self.physical_type == PhysicalType::Float64;
-        let is_valueless = |(valueless, hidden): (Option<bool>, Option<bool>)| {
-            Some(valueless == Some(true) && hidden != Some(true))
-        };
+        let is_valueless =
+            |(valueless, hidden): (Option<bool>, Option<bool>)| Some(valueless == Some(true) && hidden != Some(true));
         Ok(Self {
             physical_type: self.physical_type,
             min: nullif(&self.min, hidden)?,

@@ -1,7 +1,9 @@
 //! Whose word statistics are: which files of a column hold something usable that nothing but their writer vouches for.
 
 use arrow::array::BooleanArray;
-use prunus_statistics::{Bound, ColumnStatistics, Count, FieldId, FileColumn, Precision, PrimitiveType, Provenance, normalise};
+use prunus_statistics::{
+    Bound, ColumnStatistics, Count, FieldId, FileColumn, Precision, PrimitiveType, Provenance, normalise,
+};
 
 use crate::Result;
 use crate::column_zones::ColumnZones;

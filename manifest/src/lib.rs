@@ -72,7 +72,8 @@ mod sample;
 pub use alter::{NewSchema, TableChange};
 pub use audit::{
     AuditChange, AuditCounts, AuditEnd, AuditFinding, AuditFindingRow, AuditMode, AuditRow, AuditState, AuditStep,
-    CursorKind, DueForAudit, FindingKind, MAX_AUDITS_PER_TABLE, MAX_FINDING_TEXT_BYTES, MAX_FINDINGS_PER_AUDIT, NewAudit, Sample,
+    CursorKind, DueForAudit, FindingKind, MAX_AUDITS_PER_TABLE, MAX_FINDING_TEXT_BYTES, MAX_FINDINGS_PER_AUDIT,
+    NewAudit, Sample,
 };
 pub use backup::backup;
 pub use changes::{Change, ChangeKind};

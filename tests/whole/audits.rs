@@ -99,10 +99,7 @@ async fn files_that_are_gone_or_others_are_found() {
     rows::write(paths[1].as_ref(), &rows::batch(1, 500), EnabledStatistics::Chunk);
     std::fs::write(&paths[2], b"PAR1").unwrap();
     let audit = audit(&server, json!({"mode": "footer", "repair": true})).await;
-    assert_eq!(
-        found(&audit),
-        ["missing gone.parquet", "changed other.parquet size_bytes", "unreadable cut.parquet"]
-    );
+    assert_eq!(found(&audit), ["missing gone.parquet", "changed other.parquet size_bytes", "unreadable cut.parquet"]);
     assert_eq!(
         ["files_missing", "files_changed", "files_unreadable", "statistics_repaired"].map(|key| audit[key].as_u64()),
         [Some(1), Some(1), Some(1), Some(0)]
@@ -148,7 +145,10 @@ async fn lies_that_were_believed_are_found_and_mended() {
     assert_eq!(names(&snapshot).len(), 4, "{snapshot}");
     for path in &paths {
         let (id, x) = (column(&server, path, "id").await, column(&server, path, "x").await);
-        assert_eq!((&id["min"], &id["min_precision"], &id["provenance"]["min"]), (&json!(10), &json!("exact"), &json!("scanned")));
+        assert_eq!(
+            (&id["min"], &id["min_precision"], &id["provenance"]["min"]),
+            (&json!(10), &json!("exact"), &json!("scanned"))
+        );
         assert_eq!((&x["nan_count"], &x["max"]), (&json!(1), &json!(9.0)));
     }
     assert_eq!(found(&audit(&server, json!({"mode": "scan"})).await), Vec::<String>::new());
@@ -231,12 +231,9 @@ async fn findings_come_in_pages_and_audits_in_a_list() {
 #[tokio::test]
 async fn nans_are_counted_and_bounds_made_exact_in_the_background() {
     let audit_budget = AuditBudget::of_bytes_per_second(1 << 30);
-    let server = Server::start_with(CatalogOptions {
-        manifest_target_files: 2,
-        audit_budget,
-        ..CatalogOptions::default()
-    })
-    .await;
+    let server =
+        Server::start_with(CatalogOptions { manifest_target_files: 2, audit_budget, ..CatalogOptions::default() })
+            .await;
     table(&server, json!({})).await;
     let paths: Vec<String> =
         (0..3).map(|file| write(&server, &format!("{file}.parquet"), file * 10, EnabledStatistics::Chunk)).collect();

@@ -98,7 +98,10 @@ impl Lied {
                 None
             }
             422 => {
-                assert!(answer["faults"].as_array().unwrap().iter().all(|fault| fault["claim"].is_string()), "{answer}");
+                assert!(
+                    answer["faults"].as_array().unwrap().iter().all(|fault| fault["claim"].is_string()),
+                    "{answer}"
+                );
                 Some(faults(&answer))
             }
             _ => panic!("{answer}"),
@@ -144,7 +147,8 @@ async fn a_false_count_of_nans_is_caught_where_they_are_counted() {
 async fn what_is_claimed_of_files_that_are_not_read_is_believed_and_marked() {
     let lied = server().await;
     lied.table("t", json!({"verification": "declared"})).await;
-    let claims = json!({"size_bytes": 1, "row_count": 11, "columns": {"id": {"min": 100, "max": 200, "null_count": 0}}});
+    let claims =
+        json!({"size_bytes": 1, "row_count": 11, "columns": {"id": {"min": 100, "max": 200, "null_count": 0}}});
     lied.check("t", &lied.silent, &claims, None).await;
     let file = json!({"path": lied.silent, "size_bytes": 1, "row_count": 11, "columns": claims["columns"]});
     lied.server.commit("t", json!({"operation": "append", "add": [file]})).await;

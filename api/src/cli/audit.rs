@@ -95,7 +95,11 @@ async fn wait(client: &Client, table: &TableIdent, mut audit: AuditJson) -> Resu
     Ok(audit)
 }
 
-async fn with_all_findings(client: &Client, table: &TableIdent, audit: AuditJson) -> Result<AuditPageJson, ClientError> {
+async fn with_all_findings(
+    client: &Client,
+    table: &TableIdent,
+    audit: AuditJson,
+) -> Result<AuditPageJson, ClientError> {
     let mut all = client.load_audit(table, audit.audit_id, None, None).await?;
     while let Some(token) = all.next_page_token.take() {
         let page = client.load_audit(table, audit.audit_id, None, Some(&token)).await?;
@@ -169,7 +173,8 @@ mod tests {
     fn page(state: &str, findings: u64) -> AuditPageJson {
         let finding = json!({"kind": "refuted", "path": "/d/a.parquet", "file_id": 7, "column": "id", "statistic": "min",
             "claim": "12", "evidence": "the data holds 10"});
-        let missing = json!({"kind": "missing", "path": "/d/b.parquet", "file_id": 8, "evidence": "there is no such file"});
+        let missing =
+            json!({"kind": "missing", "path": "/d/b.parquet", "file_id": 8, "evidence": "there is no such file"});
         serde_json::from_value(json!({
             "audit_id": 3, "snapshot_id": 9, "mode": "scan", "sample": 1.0, "repair": false, "state": state,
             "created_at": "2026-01-01T00:00:00.000Z", "files": 1200, "files_checked": 1200, "files_missing": 1,

@@ -92,8 +92,7 @@ impl Catalog {
         let examine = |file: InspectedFile| async move {
             let examined = examine(&self.storage, &batch.target, &file, reading).await;
             let path = &file.row.path;
-            let examined =
-                examined.map_err(|source| Error::StorageUnavailable { path: path.clone(), source })?;
+            let examined = examined.map_err(|source| Error::StorageUnavailable { path: path.clone(), source })?;
             Ok::<_, Error>((file, examined))
         };
         let examined: Vec<_> =
