@@ -81,15 +81,15 @@ impl From<Refutation> for Fault {
 /// A declaration that is tighter than the file's bounds is no fault and not taken: only reading the column decides, see
 /// [`is_tighter`].
 pub(crate) fn reconcile(
-    known: ColumnStatistics,
+    known: &ColumnStatistics,
     declared: ColumnStatistics,
     column: Column,
 ) -> Result<ColumnStatistics, Vec<Refutation>> {
-    let holds_no_value = is_valueless(&known, column);
-    let mut refuted = refuted_counts(&known, &declared);
+    let holds_no_value = is_valueless(known, column);
+    let mut refuted = refuted_counts(known, &declared);
     for side in [Side::Min, Side::Max] {
         let Some(claim) = side.own(&declared).filter(|bound| bound.precision != Precision::Estimate) else { continue };
-        if let Some((message, evidence)) = side.refuted(claim, &known, holds_no_value, column) {
+        if let Some((message, evidence)) = side.refuted(claim, known, holds_no_value, column) {
             let claim = claim.value.display(column.column_type).to_string();
             refuted.push(Refutation { statistic: side.name(), message: message.to_owned(), claim, evidence });
         }
@@ -111,7 +111,7 @@ pub(crate) fn reconcile(
         statistic: "all",
         message: format!("with what the file is known to hold, {defect}"),
         claim: describe(&claimed, column.column_type),
-        evidence: describe(&known, column.column_type),
+        evidence: describe(known, column.column_type),
     };
     if defects.is_empty() { Ok(both) } else { Err(defects.iter().map(refuted).collect()) }
 }
@@ -329,7 +329,7 @@ mod tests {
 
     /// What is wrong with a claim, as message and evidence.
     fn refuted(known: &ColumnStatistics, claim: ColumnStatistics) -> Vec<(String, String)> {
-        let faults = reconcile(known.clone(), claim, INTS).err().unwrap_or_default();
+        let faults = reconcile(known, claim, INTS).err().unwrap_or_default();
         faults.into_iter().map(|refutation| (refutation.message, refutation.evidence)).collect()
     }
 
@@ -341,13 +341,13 @@ mod tests {
     #[test]
     fn where_the_footer_speaks_it_holds() {
         let both = footer(Some(1), Some(9), Some(0));
-        assert_eq!(reconcile(both.clone(), declared(Some(2), Some(20), Some(0)), INTS), Ok(both));
+        assert_eq!(reconcile(&both, declared(Some(2), Some(20), Some(0)), INTS), Ok(both));
     }
 
     #[test]
     fn where_the_footer_is_silent_the_declaration_stands() {
         assert_eq!(
-            reconcile(footer(None, None, None), declared(Some(2), Some(3), Some(1)), INTS),
+            reconcile(&footer(None, None, None), declared(Some(2), Some(3), Some(1)), INTS),
             Ok(declared(Some(2), Some(3), Some(1)))
         );
     }
@@ -399,7 +399,7 @@ mod tests {
             ColumnStatistics { null_count: None, ..exact(1, 2, Provenance::Declared) },
             &[("min is said to be exact", evidence), ("max is said to be exact", evidence)],
         );
-        assert_eq!(reconcile(nulls.clone(), declared(Some(1), Some(2), None), INTS), Ok(nulls));
+        assert_eq!(reconcile(&nulls, declared(Some(1), Some(2), None), INTS), Ok(nulls));
     }
 
     #[test]
@@ -407,7 +407,7 @@ mod tests {
         let float = Column { column_type: PrimitiveType::Float64, row_count: Some(20) };
         let nans = Count { value: 11, provenance: Provenance::Declared };
         let claim = ColumnStatistics { nan_count: Some(nans), ..Default::default() };
-        let refuted = reconcile(footer(None, None, Some(10)), claim, float).unwrap_err();
+        let refuted = reconcile(&footer(None, None, Some(10)), claim, float).unwrap_err();
         assert_eq!(refuted[0].evidence, "min unknown, max unknown, 10 nulls, an unknown number of NaNs");
     }
 

@@ -279,7 +279,7 @@ impl Registration<'_> {
         for (leaf, declared) in declared {
             let column = declared::Column { column_type: leaf.column_type, row_count: Some(row_count) };
             let reconciled = match columns.remove(&leaf.id) {
-                Some(FileColumn::Present(known)) => declared::reconcile(known, declared, column)
+                Some(FileColumn::Present(known)) => declared::reconcile(&known, declared, column)
                     .map_err(|refuted| refuted.into_iter().map(Fault::from).collect()),
                 Some(FileColumn::Absent) => Err(vec![Fault::new("the file does not hold the column")]),
                 None => Ok(declared),

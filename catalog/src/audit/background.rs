@@ -78,7 +78,10 @@ impl Worker<'_> {
         let mut next = None;
         for audit in &running {
             match self.resting.get(&audit.audit_id) {
-                Some((_, until)) if *until > now => next = earlier(next, *until - now),
+                Some((_, until)) if *until > now => {
+                    let left = *until - now;
+                    next = Some(next.map_or(left, |next: Duration| next.min(left)));
+                }
                 _ => {
                     self.step(audit).await;
                     next = Some(Duration::ZERO);
@@ -123,7 +126,7 @@ impl Worker<'_> {
             }
             Ok(Some(bytes)) => {
                 self.failures = 0;
-                Duration::from_secs_f64(bytes as f64 / rate as f64)
+                time_of(bytes, rate)
             }
             Err(error) => {
                 self.failures += 1;
@@ -170,8 +173,10 @@ fn is_wanted(properties: &StatisticsProperties, kind: CursorKind) -> bool {
         && (kind != CursorKind::NanCounts || properties.nan_counts == NanCounts::Background)
 }
 
-fn earlier(next: Option<Duration>, other: Duration) -> Option<Duration> {
-    Some(next.map_or(other, |next| next.min(other)))
+/// How long so many bytes take at a rate.
+fn time_of(bytes: u64, bytes_per_second: u64) -> Duration {
+    let nanoseconds = u128::from(bytes) * 1_000_000_000 / u128::from(bytes_per_second.max(1));
+    Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
 }
 
 fn pause_after(failures: u32) -> Duration {

@@ -132,7 +132,7 @@ impl Examination<'_> {
         self.check_rows(footer.row_count());
         let scanned = self.scan(storage, &bytes.object, &footer).await?;
         match collect::match_scanned_columns(&footer, &scanned, &self.target.wanted, usize::MAX) {
-            Ok(collected) => self.check_columns(collected.columns, footer.row_count()),
+            Ok(collected) => self.check_columns(&collected.columns, footer.row_count()),
             Err(faults) => self.other_schema(&faults),
         }
         Ok(())
@@ -192,7 +192,7 @@ impl Examination<'_> {
         Ok(scanned)
     }
 
-    fn check_columns(&mut self, known: BTreeMap<FieldId, FileColumn>, row_count: u64) {
+    fn check_columns(&mut self, known: &BTreeMap<FieldId, FileColumn>, row_count: u64) {
         let mut now = BTreeMap::new();
         for leaf in &self.target.columns {
             let column = Column { column_type: leaf.column_type, row_count: Some(row_count) };

@@ -24,7 +24,7 @@ const MAX_BYTES_PER_STEP: u64 = 256 << 20;
 const MAX_FILES_AT_ONCE: usize = 16;
 
 /// Files that are looked at together.
-pub(super) struct Files {
+pub(super) struct Batch {
     pub(super) target: Target,
     pub(super) files: Vec<InspectedFile>,
     /// Up to before which file all have been looked at then; `None` if there are no others.
@@ -72,7 +72,7 @@ impl Catalog {
         snapshot_id: SnapshotId,
         from: FileId,
         reading: Reading,
-    ) -> Result<Files> {
+    ) -> Result<Batch> {
         self.read(move |tx| {
             let table = tx.load_table_by_id(table_id)?;
             let target = target_of(tx, &table)?;
@@ -82,13 +82,13 @@ impl Catalog {
             let is_cut = taken < files.len();
             files.truncate(taken);
             let next = files.last().map(|file| FileId(file.row.file_id.0.saturating_add(1)));
-            Ok(Files { target, files, next: next.filter(|_| is_cut || !is_last) })
+            Ok(Batch { target, files, next: next.filter(|_| is_cut || !is_last) })
         })
         .await
     }
 
     /// Looks at files, some at once, in their order.
-    pub(super) async fn examine_all(&self, batch: &Files, reading: Reading) -> Result<Outcome> {
+    pub(super) async fn examine_all(&self, batch: &Batch, reading: Reading) -> Result<Outcome> {
         let examine = |file: InspectedFile| async move {
             let examined = examine(&self.storage, &batch.target, &file, reading).await;
             let path = &file.row.path;

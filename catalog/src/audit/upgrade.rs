@@ -38,7 +38,7 @@ pub(super) fn compare(stored: Option<&FileColumn>, known: Option<&FileColumn>, c
             (refuted, Some(FileColumn::Absent))
         }
         (Some(FileColumn::Present(stored)), Some(FileColumn::Present(known))) => {
-            match reconcile(known.clone(), claims(stored, known), column) {
+            match reconcile(known, claims(stored, known), column) {
                 Err(refuted) => (refuted, Some(FileColumn::Present(known.clone()))),
                 // Where there are no values any bounds are true.
                 Ok(_) if is_valueless(known, column) => (Vec::new(), Some(FileColumn::Present(known.clone()))),
