@@ -1,6 +1,7 @@
 //! The handlers: each parses, calls the catalog and renders.
 
 pub(crate) mod changes;
+pub(crate) mod columns;
 pub(crate) mod commits;
 pub(crate) mod expire;
 pub(crate) mod files;

@@ -7,6 +7,7 @@
 
 mod changes;
 mod commit;
+mod coverage;
 mod expire;
 mod explained;
 mod file;
@@ -27,6 +28,10 @@ mod time;
 
 pub use changes::ChangesJson;
 pub use commit::{CommitJson, CommittedJson, OperationJson};
+pub use coverage::{
+    ColumnCoverageJson, ColumnFilesJson, CountFilesJson, CoverageJson, ObstacleJson, ObstacleReasonJson, OverlapJson,
+    ProvenanceFilesJson, ShareJson, SideFilesJson,
+};
 pub use expire::{ExpireJson, ExpiredJson};
 pub use explained::{ExplainJson, ExplainedConjunctJson, ExplainedJson, ExplainedVerdictJson};
 pub use file::{FileJson, FilesJson, NewFileJson};

@@ -8,6 +8,7 @@ use prunus_manifest::{PowerLoss, Store, StoreOptions};
 use crate::clock::{Clock, SystemClock};
 use crate::commit::Heads;
 use crate::leases::Leases;
+use crate::obstacle_log::ObstacleLog;
 use crate::plan_cache::{DEFAULT_PLAN_CACHE_BYTES, PlanCache};
 use crate::storage::Storage;
 use crate::{Result, blocking};
@@ -24,6 +25,7 @@ pub struct Catalog {
     pub(crate) plan_cache: PlanCache,
     pub(crate) heads: Arc<Heads>,
     pub(crate) leases: Arc<Leases>,
+    pub(crate) obstacle_log: Arc<ObstacleLog>,
 }
 
 /// What may be set when a catalog is opened.
@@ -67,6 +69,7 @@ impl Catalog {
         Ok(Self {
             store: Arc::new(store),
             storage: Arc::new(Storage::from_environment()),
+            obstacle_log: Arc::new(ObstacleLog::new(options.clock.now_ms())),
             clock: options.clock,
             plan_cache: PlanCache::new(options.plan_cache_bytes),
             heads: Arc::default(),

@@ -38,15 +38,19 @@ pub(crate) fn of_tail(reader: &PlanReader<'_>, chunk: &TailChunk, columns: &[Pro
 }
 
 /// The zone maps of one column over entries of the tail.
-pub(crate) fn of_tail_column(
-    tail: &[Arc<TailEntry>],
+pub(crate) fn of_tail_column(tail: &[Arc<TailEntry>], column: SchemaColumn) -> Result<ColumnZones> {
+    usable(&stored_of_tail(tail.iter().map(Arc::as_ref), column))
+}
+
+/// The same as a manifest would store it.
+pub(crate) fn stored_of_tail<'e>(
+    tail: impl Iterator<Item = &'e TailEntry>,
     SchemaColumn { field_id, column_type }: SchemaColumn,
-) -> Result<ColumnZones> {
-    let zone = |entry: &Arc<TailEntry>| {
-        ZoneMap::of_file(entry.statistics.columns.get(&field_id), column_type, entry.row_count)
-    };
-    let zones: Vec<ZoneMap> = tail.iter().map(zone).collect();
-    usable(&StoredZones::from_zone_maps(column_type.physical_type(), &zones))
+) -> StoredZones {
+    let zone =
+        |entry: &TailEntry| ZoneMap::of_file(entry.statistics.columns.get(&field_id), column_type, entry.row_count);
+    let zones: Vec<ZoneMap> = tail.map(zone).collect();
+    StoredZones::from_zone_maps(column_type.physical_type(), &zones)
 }
 
 /// The zone maps of one file.

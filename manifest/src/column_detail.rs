@@ -104,6 +104,11 @@ impl<'z> Details<'z> {
         rebuild(codes, self.zones, index, self.column_type)
     }
 
+    /// What the column's own block holds, read as another type.
+    pub(crate) fn zones_as(&self, column_type: PrimitiveType) -> Result<ColumnZones, FormatError> {
+        self.zones.clone().read_as(self.column_type, column_type)
+    }
+
     /// Whether every file's entry reads.
     pub(crate) fn verify(&self) -> Result<(), FormatError> {
         (0..self.zones.len()).try_for_each(|index| self.get(index).map(drop))

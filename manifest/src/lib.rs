@@ -75,6 +75,7 @@ pub use error::{BlockName, Conflict, ConflictReason, Error, FormatError, Result}
 pub use expire::{Bounded, Expiry, Gap};
 pub use forget::{Forgotten, MAX_GAPS_PER_STEP, UnneededFile};
 pub use ids::{FileId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId};
+pub use inspect::RegisteredColumn;
 pub use job::WaitingJob;
 pub use layout::{Regrouped, TableLayout};
 pub use leaf_set::FileLeaf;

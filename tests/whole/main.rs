@@ -13,6 +13,7 @@ mod changes;
 mod clock;
 mod commits;
 mod concurrency;
+mod coverage;
 mod damage;
 mod declared;
 mod expire;

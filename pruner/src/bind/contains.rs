@@ -1,6 +1,6 @@
 //! What the list or map of a column holds.
 
-use super::{Binder, BoundColumn, BoundNode, lookup};
+use super::{Binder, BoundColumn, BoundNode};
 use crate::outcome::OutcomeSet;
 use crate::{ColumnName, Expression, ItemKind};
 
@@ -8,7 +8,7 @@ impl Binder<'_> {
     /// A list may hold a value only if that lies between the bounds of all items. All else is possible: the list may be null or
     /// empty, or hold others or nulls, of which engines make false or null; some find nulls in lists, too.
     pub(super) fn contains(&mut self, name: &ColumnName, kind: ItemKind, value: &Expression) -> BoundNode {
-        let column = match lookup::find(self.columns, name) {
+        let column = match self.find(name) {
             Ok(column) => column,
             Err(fault) => {
                 self.faults.push(fault);
