@@ -22,7 +22,7 @@ use crate::catalog::Catalog;
 use crate::name::TableIdent;
 use crate::obstacle_log::{ColumnObstacle, ObstacleLog};
 use crate::plan::{ResolvedSnapshot, SnapshotRef};
-use crate::schema::{Field, Type};
+use crate::schema::{Field, Type, items_of};
 use crate::{Error, Result, column_ref, tables, zone_maps};
 
 use overlap::Slice;
@@ -64,13 +64,15 @@ pub struct ColumnCoverage {
 /// What a column is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CoveredType {
-    /// A leaf.
+    /// A leaf with a value per row.
     Primitive(PrimitiveType),
+    /// A leaf in a list or map, of whose values a file has bounds and no counts.
+    Item(PrimitiveType),
     /// A struct, whose leaves are columns of their own.
     Struct,
-    /// A list.
+    /// A list, whose elements are.
     List,
-    /// A map.
+    /// A map, whose keys and values are.
     Map,
 }
 
@@ -97,10 +99,13 @@ fn cover(tx: &ReadTransaction<'_>, log: &ObstacleLog, ident: &TableIdent, snapsh
     collect(schema.fields(), &mut Vec::new(), &mut columns);
     for column in &mut columns {
         column.obstacles = obstacles.remove(&column.id).unwrap_or_default();
-        if let CoveredType::Primitive(column_type) = column.covered_type {
-            let column_of_store = SchemaColumn { field_id: column.id, column_type };
-            column.files = Some(cover_column(tx, &groups, column_of_store)?);
-        }
+        let (files, column_type) = match column.covered_type {
+            CoveredType::Primitive(column_type) => (ColumnFiles::of_rows(column_type), column_type),
+            CoveredType::Item(column_type) => (ColumnFiles::of_items(), column_type),
+            CoveredType::Struct | CoveredType::List | CoveredType::Map => continue,
+        };
+        let column_of_store = SchemaColumn { field_id: column.id, column_type };
+        column.files = Some(cover_column(tx, &groups, column_of_store, files)?);
     }
     Ok(Coverage { snapshot_id, schema_id, files: totals.files, obstacles_since_ms: log.since_ms(), columns })
 }
@@ -115,8 +120,11 @@ fn collect(fields: &[Field], path: &mut Vec<String>, columns: &mut Vec<ColumnCov
             Type::List { .. } => CoveredType::List,
             Type::Map { .. } => CoveredType::Map,
         };
-        let key = column_ref::key(path);
-        columns.push(ColumnCoverage { id: field.id, key, covered_type, files: None, obstacles: Vec::new() });
+        columns.push(ColumnCoverage::of_nothing(field.id, path, covered_type));
+        let items = items_of(field, path).into_iter();
+        columns.extend(
+            items.map(|item| ColumnCoverage::of_nothing(item.id, &item.path, CoveredType::Item(item.column_type))),
+        );
         if let Type::Struct(fields) = &field.field_type {
             collect(fields, path, columns);
         }
@@ -124,12 +132,18 @@ fn collect(fields: &[Field], path: &mut Vec<String>, columns: &mut Vec<ColumnCov
     }
 }
 
+impl ColumnCoverage {
+    fn of_nothing(id: FieldId, path: &[String], covered_type: CoveredType) -> Self {
+        Self { id, key: column_ref::key(path), covered_type, files: None, obstacles: Vec::new() }
+    }
+}
+
 fn cover_column(
     tx: &ReadTransaction<'_>,
     groups: &[Group],
     column: SchemaColumn,
+    mut files: ColumnFiles,
 ) -> Result<(ColumnFiles, OverlapDepth)> {
-    let mut files = ColumnFiles::new(column.column_type);
     let mut slices = Vec::with_capacity(groups.len());
     for group in groups {
         let registered = group.load_column(tx, column)?;

@@ -7,13 +7,13 @@ use prunus_statistics::{
     ColumnStatistics, FieldId, FileColumn, FileStatistics, PrimitiveType, cut_to_limit, normalise,
 };
 
-use crate::collect::{self, CollectedColumns, Footer, TableColumn};
+use crate::collect::{self, CollectedColumns, Footer, ItemHolder, TableColumn};
 use crate::commit::AddedFile;
 use crate::declared::{self, DeclaredStatistics};
 use crate::location::Location;
 use crate::partition::{self, Constants};
 use crate::properties::{StatisticsProperties, Verification};
-use crate::schema::{LeafColumn, NewField, NewType};
+use crate::schema::{Field, LeafColumn, NewField, NewType, Schema};
 use crate::storage::{Storage, StorageError, StoredObject};
 use crate::{Error, Fault, Result, column_ref, hive};
 
@@ -24,7 +24,11 @@ pub(crate) struct Target {
     pub(crate) columns: Vec<LeafColumn>,
     /// The same, as the collector looks for them in files.
     pub(crate) wanted: Vec<TableColumn>,
-    /// Whether there are lists or maps too, of which no statistics are kept.
+    /// The leaves that lie in lists and maps.
+    pub(crate) items: Vec<LeafColumn>,
+    /// These lists and maps, as the collector looks for them in files.
+    pub(crate) holders: Vec<ItemHolder>,
+    /// Whether there are lists or maps too, whose presence in a file is not checked.
     pub(crate) has_nested: bool,
     pub(crate) properties: StatisticsProperties,
 }
@@ -137,7 +141,7 @@ impl Registration<'_> {
             Err(error) => return Err(refusal(error.into(), std::mem::take(&mut self.faults), self.path())),
         };
         let collected = collect::match_columns(&footer, &self.target.wanted, self.target.properties.string_bound_bytes);
-        let CollectedColumns { columns, leaves } = collected.map_err(|faults| {
+        let CollectedColumns { mut columns, leaves } = collected.map_err(|faults| {
             let path = self.path();
             let mut all = self.faults.clone();
             all.extend(
@@ -145,6 +149,7 @@ impl Registration<'_> {
             );
             all
         })?;
+        columns.extend(collect::match_items(&footer, &self.target.holders, self.target.properties.string_bound_bytes));
         let leaves = leaves.into_iter().map(|(path, field_id)| FileLeaf { path, field_id }).collect();
         Ok((bytes.object, Collected { row_count: footer.row_count(), leaves, columns }))
     }
@@ -279,6 +284,11 @@ impl Registration<'_> {
                 return None;
             }
         };
+        let is_item = self.target.items.iter().any(|item| item.id == leaf.id);
+        if is_item {
+            self.drop_counts(&mut statistics, key);
+        }
+        let row_count = row_count.filter(|_| !is_item);
         for defect in normalise(&mut statistics, leaf.column_type, row_count) {
             let warning = Fault::of_path(self.path(), format!("{defect}; it is taken as unknown"));
             self.warnings.push(warning.in_column(key));
@@ -287,13 +297,24 @@ impl Registration<'_> {
         Some((leaf, statistics))
     }
 
+    /// Takes counts of what a list or map holds as unknown, which would be taken for counts of rows.
+    fn drop_counts(&mut self, statistics: &mut ColumnStatistics, key: &str) {
+        let counts = [statistics.null_count.take(), statistics.nan_count.take()];
+        if counts.iter().any(Option::is_some) {
+            let message =
+                "null_count and nan_count count rows, and what a list or map holds is none; they are taken as unknown";
+            self.warnings.push(Fault::of_path(self.path(), message).in_column(key));
+        }
+    }
+
     fn absent_columns(&mut self) -> Vec<LeafColumn> {
         let keys = std::mem::take(&mut self.added.absent_columns);
         keys.iter().filter_map(|key| self.column(key)).collect()
     }
 
     fn column(&mut self, key: &str) -> Option<LeafColumn> {
-        let leaf = column_ref::find(&self.target.columns, key).cloned();
+        let Target { columns, items, .. } = self.target;
+        let leaf = column_ref::find(columns, key).or_else(|| column_ref::find(items, key)).cloned();
         if leaf.is_none() {
             let message = "the table has no such column, or it is nested";
             self.faults.push(Fault::of_path(self.path(), message).in_column(key));
@@ -387,6 +408,13 @@ impl From<&LeafColumn> for TableColumn {
             default: leaf.default.clone(),
         }
     }
+}
+
+/// The lists and maps of a schema, as the collector looks for them in files.
+pub(crate) fn item_holders(schema: &Schema) -> Vec<ItemHolder> {
+    let holder =
+        |(path, field): (Vec<String>, &Field)| ItemHolder { field: field.clone(), path, former_paths: Vec::new() };
+    schema.item_holders().into_iter().map(holder).collect()
 }
 
 /// The schema that a table made from this file has: the file's own, and a string column more for each partition folder above

@@ -359,7 +359,7 @@ impl Binder<'_> {
     }
 }
 
-/// Why nothing is known of a struct, list or map; elements of lists, keys and values have no statistics of their own.
+/// Why nothing is known of a struct, list or map: statistics are of values, and these have none of their own.
 fn without_statistics(path: &[String]) -> String {
     format!("no statistics are kept of the nested column `{}`", path.join("."))
 }
@@ -558,7 +558,10 @@ mod tests {
         check("'x' = ANY(tags)", equal);
         check("map_contains_key(tags, 'x')", "unknown(no bounds are known of the keys of `tags`)");
         check("list_contains(tags, NULL)", "constant {true, false, null}");
-        check_faults("array_has(tags, 1)", &["column `tags`: 1 cannot be compared with a column of type string"]);
+        check_faults(
+            "array_has(tags, 1)",
+            &["column `tags.element`: 1 cannot be compared with a column of type string"],
+        );
         check_faults("array_has(tag, 'x')", &["unknown column `tag`, did you mean `tags`?"]);
     }
 

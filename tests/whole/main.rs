@@ -21,6 +21,7 @@ mod files;
 mod footers;
 mod idempotency;
 mod leases;
+mod lists;
 mod old_stores;
 mod orphans;
 mod partitions;

@@ -28,7 +28,7 @@ pub struct CoverageJson {
 pub struct ColumnCoverageJson {
     /// Its `#id`, which names it wherever names are keys.
     pub id: String,
-    /// Its name, or the dotted path to it.
+    /// Its name, or the dotted path to it, in which `element`, `key` and `value` lead into lists and maps.
     pub name: String,
     /// Its type; `struct`, `list` or `map` for a nested one.
     #[serde(rename = "type")]
@@ -50,9 +50,10 @@ pub struct ColumnFilesJson {
     pub min: SideFilesJson,
     /// The upper bounds of the others.
     pub max: SideFilesJson,
-    /// The null counts.
-    pub null_count: CountFilesJson,
-    /// The NaN counts; absent for a column that is not of floats.
+    /// The null counts; absent for a column in a list or map, which has no counts of rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub null_count: Option<CountFilesJson>,
+    /// The NaN counts; absent for such a column, and for one that is not of floats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nan_count: Option<CountFilesJson>,
     /// How many files one value hits.
@@ -171,7 +172,7 @@ impl Shares {
             id: column.id.to_string(),
             name: column.key,
             column_type: match column.covered_type {
-                CoveredType::Primitive(column_type) => column_type.to_string(),
+                CoveredType::Primitive(column_type) | CoveredType::Item(column_type) => column_type.to_string(),
                 CoveredType::Struct => "struct".to_owned(),
                 CoveredType::List => "list".to_owned(),
                 CoveredType::Map => "map".to_owned(),
@@ -187,7 +188,7 @@ impl Shares {
             absent: self.share(files.absent),
             min: self.side(files.min),
             max: self.side(files.max),
-            null_count: self.count(files.null_count),
+            null_count: files.null_count.map(|count| self.count(count)),
             nan_count: files.nan_count.map(|count| self.count(count)),
             overlap: OverlapJson { mean: overlap.mean, max: overlap.max },
         }

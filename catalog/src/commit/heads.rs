@@ -77,7 +77,8 @@ mod tests {
 
     fn head() -> Arc<Head> {
         let properties = StatisticsProperties::parse(&[].into()).unwrap();
-        let target = Target { location: None, columns: vec![], wanted: vec![], has_nested: false, properties };
+        let (columns, wanted, items, holders) = (vec![], vec![], vec![], vec![]);
+        let target = Target { location: None, columns, wanted, items, holders, has_nested: false, properties };
         Arc::new(Head { table_id: TableId(1), schema_id: SchemaId(1), target })
     }
 

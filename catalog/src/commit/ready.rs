@@ -16,7 +16,7 @@ use crate::location::Location;
 use crate::name::TableIdent;
 use crate::plan::{Filter, OverlapFilter};
 use crate::properties::StatisticsProperties;
-use crate::registration::{Refusal, Registered, Target, register};
+use crate::registration::{Refusal, Registered, Target, item_holders, register};
 use crate::schema::{Field, Type};
 use crate::table_schema::TableSchema;
 use crate::{Error, Fault, Result};
@@ -202,7 +202,8 @@ fn head_of(row: &TableRow, schema: &TableSchema) -> Result<Head> {
     let is_nested = |field: &Field| matches!(field.field_type, Type::List { .. } | Type::Map { .. });
     let has_nested = schema.schema.fields().iter().any(is_nested);
     let wanted = schema.leaves.iter().map(Into::into).collect();
-    let target = Target { location, columns: schema.leaves.clone(), wanted, has_nested, properties };
+    let (items, holders) = (schema.items.clone(), item_holders(&schema.schema));
+    let target = Target { location, columns: schema.leaves.clone(), wanted, items, holders, has_nested, properties };
     Ok(Head { table_id: row.table_id, schema_id: row.schema_id, target })
 }
 

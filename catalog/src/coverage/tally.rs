@@ -17,9 +17,9 @@ pub struct ColumnFiles {
     pub min: SideFiles,
     /// The upper bounds of the others.
     pub max: SideFiles,
-    /// The null counts of all.
-    pub null_count: CountFiles,
-    /// The NaN counts of all; `None` for a column that is not of floats.
+    /// The null counts of all; `None` for a column in a list or map, which has no counts of rows.
+    pub null_count: Option<CountFiles>,
+    /// The NaN counts of all; `None` for a column in a list or map, and for one that is not of floats.
     pub nan_count: Option<CountFiles>,
 }
 
@@ -63,9 +63,15 @@ pub struct ProvenanceFiles {
 }
 
 impl ColumnFiles {
-    /// None yet, of a column of this type.
-    pub(super) fn new(column_type: PrimitiveType) -> Self {
-        Self { nan_count: column_type.is_float().then(CountFiles::default), ..Self::default() }
+    /// None yet, of a column of this type that has a value per row.
+    pub(super) fn of_rows(column_type: PrimitiveType) -> Self {
+        let nan_count = column_type.is_float().then(CountFiles::default);
+        Self { null_count: Some(CountFiles::default()), nan_count, ..Self::default() }
+    }
+
+    /// None yet, of a column in a list or map.
+    pub(super) fn of_items() -> Self {
+        Self::default()
     }
 
     /// Counts the files of `live`, and says which of them may hold a value.
@@ -87,7 +93,9 @@ impl ColumnFiles {
             }
             let no_rows = is_absent || without_rows.contains(index);
             let count = |pick: fn(&ColumnStatistics) -> Option<Count>| statistics.and_then(pick);
-            self.null_count.add(no_rows || zones.null_count().is_valid(index), count(|of| of.null_count));
+            if let Some(null_count) = &mut self.null_count {
+                null_count.add(no_rows || zones.null_count().is_valid(index), count(|of| of.null_count));
+            }
             if let Some(nan_count) = &mut self.nan_count {
                 nan_count.add(no_rows || zones.nan_count().is_valid(index), count(|of| of.nan_count));
             }
@@ -162,7 +170,7 @@ mod tests {
     fn tally(files: Vec<Option<FileColumn>>, live: &Mask) -> (ColumnFiles, Mask) {
         let zones: Vec<ZoneMap> = files.iter().map(|file| ZoneMap::of_file(file.as_ref(), FLOAT, Some(10))).collect();
         let zones = ColumnZones::from_zone_maps(FLOAT.physical_type(), &zones);
-        let mut tally = ColumnFiles::new(FLOAT);
+        let mut tally = ColumnFiles::of_rows(FLOAT);
         let without_rows = Mask::none(files.len());
         let with_values = tally.add(&RegisteredColumn { zones, files }, live, &without_rows);
         (tally, with_values)
@@ -205,7 +213,7 @@ mod tests {
     fn a_count_of_an_absent_column_is_known_and_came_from_nowhere() {
         let (tally, _) = tally(sample(), &Mask::all(6));
         let provenance = ProvenanceFiles { footer: 2, constant: 1, ..ProvenanceFiles::default() };
-        assert_eq!(tally.null_count, CountFiles { known: 4, unknown: 2, provenance });
+        assert_eq!(tally.null_count, Some(CountFiles { known: 4, unknown: 2, provenance }));
         let provenance = ProvenanceFiles { footer: 1, constant: 1, ..ProvenanceFiles::default() };
         assert_eq!(tally.nan_count, Some(CountFiles { known: 3, unknown: 3, provenance }));
     }
@@ -213,16 +221,25 @@ mod tests {
     #[test]
     fn only_live_files_count() {
         let (tally, with_values) = tally(sample(), &Mask::from_fn(6, |index| index == 4));
-        assert_eq!((tally.without_values, tally.absent, tally.null_count.known), (1, 1, 1));
+        assert_eq!((tally.without_values, tally.absent, tally.null_count.unwrap().known), (1, 1, 1));
         assert_eq!((tally.min, with_values.count()), (SideFiles::default(), 0));
     }
 
     #[test]
     fn a_file_without_rows_needs_nothing() {
         let zones = ColumnZones::unknown(FLOAT, 1);
-        let mut tally = ColumnFiles::new(FLOAT);
+        let mut tally = ColumnFiles::of_rows(FLOAT);
         tally.add(&RegisteredColumn { zones, files: vec![None] }, &Mask::all(1), &Mask::all(1));
         assert_eq!((tally.without_values, tally.absent), (1, 0));
-        assert_eq!((tally.null_count.known, tally.nan_count.unwrap().known), (1, 1));
+        assert_eq!((tally.null_count.unwrap().known, tally.nan_count.unwrap().known), (1, 1));
+    }
+
+    #[test]
+    fn what_lies_in_lists_has_no_counts() {
+        let zones = ColumnZones::unknown(FLOAT, 2);
+        let mut tally = ColumnFiles::of_items();
+        let files = vec![None, Some(FileColumn::Absent)];
+        tally.add(&RegisteredColumn { zones, files }, &Mask::all(2), &Mask::none(2));
+        assert_eq!((tally.null_count, tally.nan_count, tally.min.unknown), (None, None, 2));
     }
 }

@@ -19,7 +19,8 @@ impl Binder<'_> {
             return BoundNode::Unknown(format!("no bounds are known of the {kind} of `{}`", column.path.join(".")));
         };
         let Expression::Literal(literal) = value else { return BoundNode::Constant(OutcomeSet::ANY) };
-        let items = BoundColumn { id: items.id, column_type: items.column_type, name: column.path.join(".") };
+        let name = format!("{}.{}", column.path.join("."), kind.name());
+        let items = BoundColumn { id: items.id, column_type: items.column_type, name };
         let held = self.equals(items, literal);
         // Two items may meet what none does alone: this must not be intersected with another test of the same list.
         BoundNode::Any(vec![

@@ -8,7 +8,7 @@ use prunus_catalog::TableIdent;
 use crate::cli::connection::Connection;
 use crate::cli::output::{print, print_json};
 use crate::cli::{CliError, Exit, Side, count, counted, text_table};
-use crate::wire::{ColumnFilesJson, CoverageJson, ObstacleReasonJson, ShareJson, SideFilesJson};
+use crate::wire::{ColumnFilesJson, CountFilesJson, CoverageJson, ObstacleReasonJson, ShareJson, SideFilesJson};
 
 /// Show how much is known of each column of a table, and where that kept filters from pruning
 ///
@@ -73,6 +73,7 @@ fn render(coverage: &CoverageJson) -> String {
 /// The cells that say in how many of all files what is known.
 fn known(files: &ColumnFilesJson, all: u64) -> [String; 9] {
     let share = |share: ShareJson| of_files(share.files, all);
+    let counted = |count: Option<CountFilesJson>| count.map(|count| share(count.known)).unwrap_or_default();
     let bounds = |side: SideFilesJson| of_files(side.exact.files + side.bound.files, all);
     [
         bounds(files.min),
@@ -80,8 +81,8 @@ fn known(files: &ColumnFilesJson, all: u64) -> [String; 9] {
         bounds(files.max),
         share(files.max.exact),
         share(files.without_values),
-        share(files.null_count.known),
-        files.nan_count.map(|nan_count| share(nan_count.known)).unwrap_or_default(),
+        counted(files.null_count),
+        counted(files.nan_count),
         format!("{:.1}", files.overlap.mean),
         count(files.overlap.max),
     ]
