@@ -95,6 +95,11 @@ impl<'z> Details<'z> {
         Ok(Self { codes, as_it_was, zones, column_type })
     }
 
+    /// What the column's own block holds, read as another type.
+    pub(crate) fn zones_as(&self, column_type: PrimitiveType) -> Result<ColumnZones, FormatError> {
+        self.zones.clone().read_as(self.column_type, column_type)
+    }
+
     /// What the file at `index` said of the column; `None` if nothing.
     pub(crate) fn get(&self, index: usize) -> Result<Option<FileColumn>, FormatError> {
         let codes: Codes = self.codes.each_ref().map(|column| column.value(index));
@@ -102,11 +107,6 @@ impl<'z> Details<'z> {
             return Ok(Some(FileColumn::Present(rmp_serde::from_slice(self.as_it_was.value(index))?)));
         }
         rebuild(codes, self.zones, index, self.column_type)
-    }
-
-    /// What the column's own block holds, read as another type.
-    pub(crate) fn zones_as(&self, column_type: PrimitiveType) -> Result<ColumnZones, FormatError> {
-        self.zones.clone().read_as(self.column_type, column_type)
     }
 
     /// Whether every file's entry reads.

@@ -1,14 +1,12 @@
-//! Statistics as they were registered, with precision and provenance: for people, not for plans.
+//! The statistics of one file as they were registered, with precision and provenance: for people, not for plans.
 
-use prunus_statistics::{FieldId, FileColumn, FileStatistics};
+use prunus_statistics::{FieldId, FileStatistics};
 use rusqlite::Row;
 
 use crate::column_detail::Details;
-use crate::column_zones::ColumnZones;
 use crate::entry_block::EntryBlock;
 use crate::error::{BlockName, FormatError};
 use crate::manifest::ManifestRow;
-use crate::schema::SchemaColumn;
 use crate::transaction::ReadTransaction;
 use crate::{Error, FileId, ManifestId, Result, TableId, tail};
 
@@ -21,15 +19,6 @@ const SELECT_DETAIL: &str = "
     SELECT block
     FROM column_detail
     WHERE manifest_id = ?1 AND field_id = ?2";
-
-/// One column over the entries of a manifest, in their order.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RegisteredColumn {
-    /// What plans use of it, as the type that it is asked for as.
-    pub zones: ColumnZones,
-    /// What each file said of it when it was registered, in the type that it had then; `None` is nothing.
-    pub files: Vec<Option<FileColumn>>,
-}
 
 /// Where a file's statistics stand.
 enum Place {
@@ -52,23 +41,6 @@ impl ReadTransaction<'_> {
                 self.sealed_statistics(&manifest, file_id)
             }
         }
-    }
-
-    /// One column over the entries of a manifest, as plans use it and as it was registered. Reads two blocks, each once; nothing
-    /// is known where the manifest is from before the column.
-    ///
-    /// # Errors
-    /// [`Error::MissingBlock`], [`Error::DamagedBlock`], [`Error::Sqlite`].
-    pub fn load_registered_column(&self, manifest: &ManifestRow, column: SchemaColumn) -> Result<RegisteredColumn> {
-        let SchemaColumn { field_id, column_type } = column;
-        let registered = self.read_detail(manifest, field_id, |details| {
-            let files: Result<Vec<_>, FormatError> = (0..manifest.len()).map(|index| details.get(index)).collect();
-            Ok(RegisteredColumn { zones: details.zones_as(column_type)?, files: files? })
-        })?;
-        Ok(registered.unwrap_or_else(|| RegisteredColumn {
-            zones: ColumnZones::unknown(column_type, manifest.len()),
-            files: vec![None; manifest.len()],
-        }))
     }
 
     fn sealed_statistics(&self, manifest: &ManifestRow, file_id: FileId) -> Result<FileStatistics> {
@@ -111,21 +83,23 @@ impl ReadTransaction<'_> {
         Ok(())
     }
 
-    /// Decodes the details of a column; `None` if the manifest has no block of it.
-    fn read_detail<T>(
+    /// Decodes the details of a column, if a manifest has a block of it.
+    pub(crate) fn read_detail(
         &self,
         manifest: &ManifestRow,
         field_id: FieldId,
-        mut read: impl FnMut(&Details<'_>) -> Result<T, FormatError>,
-    ) -> Result<Option<T>> {
-        let Some((zones, written_as)) = self.get_column_block(manifest, field_id)? else { return Ok(None) };
+        read: impl FnOnce(&Details<'_>) -> Result<(), FormatError>,
+    ) -> Result<()> {
+        let Some((zones, written_as)) = self.get_column_block(manifest, field_id)? else { return Ok(()) };
         let name = BlockName::Detail(field_id);
+        let mut read = Some(read);
         let decoded = self.query_first(SELECT_DETAIL, (manifest.manifest_id, field_id.0), |row| {
             let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
-            let details = Details::decode(bytes, &zones, written_as);
-            details.and_then(|details| read(&details)).map_err(manifest.damaged(name))
+            let details = Details::decode(bytes, &zones, written_as).map_err(manifest.damaged(name))?;
+            let Some(read) = read.take() else { return Ok(()) };
+            read(&details).map_err(manifest.damaged(name))
         })?;
-        decoded.map(Some).ok_or_else(|| manifest.missing(name))
+        decoded.ok_or_else(|| manifest.missing(name))
     }
 }
 

@@ -47,6 +47,7 @@ mod entry_block;
 mod forgotten;
 mod inspect;
 mod manifest;
+mod registered_column;
 
 mod install;
 mod layout;
@@ -75,12 +76,12 @@ pub use error::{BlockName, Conflict, ConflictReason, Error, FormatError, Result}
 pub use expire::{Bounded, Expiry, Gap};
 pub use forget::{Forgotten, MAX_GAPS_PER_STEP, UnneededFile};
 pub use ids::{FileId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId};
-pub use inspect::RegisteredColumn;
 pub use job::WaitingJob;
 pub use layout::{Regrouped, TableLayout};
 pub use leaf_set::FileLeaf;
 pub use manifest::{ManifestRow, Removal};
 pub use namespace::NamespaceRow;
+pub use registered_column::RegisteredColumn;
 pub use restore::{Existing, restore};
 pub use rollback::{MAX_FILES_PER_ROLLBACK, NewRollback, PreparedRollback, ROLLED_BACK_TO};
 pub use schema::SchemaColumn;

@@ -210,6 +210,19 @@ async fn items_are_shown_with_their_bounds_and_no_counts() {
 }
 
 #[tokio::test]
+async fn a_filter_that_misses_bounds_of_items_is_told_of_at_these() {
+    let server = Server::start(4).await;
+    table(&server, 6).await;
+    server.plan("t", &json!({"filter": "array_has(ints, 999)"})).await;
+    let (_, coverage) = server.get("/v1/namespaces/n/tables/t/columns").await;
+    for column in coverage["columns"].as_array().unwrap() {
+        let reasons: Vec<&Value> = column["obstacles"].as_array().unwrap().iter().map(|met| &met["reason"]).collect();
+        let expected = if column["name"] == "ints.element" { vec!["without_statistics"] } else { vec![] };
+        assert_eq!(reasons, expected, "{column}");
+    }
+}
+
+#[tokio::test]
 async fn an_item_is_no_column_of_a_filter() {
     let server = Server::start(4).await;
     table(&server, 1).await;
