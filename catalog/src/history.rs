@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use prunus_manifest::{ReadTransaction, TableRow};
 use prunus_statistics::{FieldId, FileStatistics, PrimitiveType};
 
-use crate::collect::TableColumn;
+use crate::collect::{ItemHolder, TableColumn};
 use crate::schema::{Field, LeafColumn, Schema, Type};
 use crate::schema_json::schema_from_text;
 use crate::{Error, Result};
@@ -126,6 +126,21 @@ impl History {
             column.former_paths = self.paths(reached).into_iter().filter(|path| *path != column.path).collect();
         }
         wanted
+    }
+
+    /// The lists and maps of the current schema as the collector looks for them in files, with the paths that they had.
+    pub(crate) fn item_holders(&self) -> Vec<ItemHolder> {
+        let reached = reached(self.current());
+        let holder = |reached: &Reached<'_>| {
+            let (field, path) = (reached.field.clone(), reached.path.clone());
+            let former_paths = self.paths(reached).into_iter().filter(|former| *former != path).collect();
+            matches!(field.field_type, Type::List { .. } | Type::Map { .. }).then_some(ItemHolder {
+                field,
+                path,
+                former_paths,
+            })
+        };
+        reached.iter().filter_map(holder).collect()
     }
 
     /// Statistics as they are stored, in the types that a schema's columns have.

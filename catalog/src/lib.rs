@@ -35,9 +35,11 @@ mod commit;
 mod zone_maps;
 mod plan_cache;
 mod plan;
+mod obstacle_log;
 mod leases;
 mod snapshots;
 mod files;
+mod coverage;
 mod changes;
 mod rollback;
 mod tags;
@@ -57,6 +59,9 @@ pub use commit::{
     AddedFile, CommitRequest, Committed, MAX_COMMIT_ATTEMPTS, MAX_FILES_PER_COMMIT, MAX_LISTED_CONFLICTS,
     MAX_READING_TIME, MAX_TABLES_PER_TRANSACTION, TableCommit, TableCommitted,
 };
+pub use coverage::{
+    ColumnCoverage, ColumnFiles, CountFiles, Coverage, CoveredType, OverlapDepth, ProvenanceFiles, SideFiles,
+};
 pub use declared::{DeclaredBound, DeclaredStatistics};
 pub use error::{Error, Fault, Result};
 pub use evolution::{Evolved, FieldPlace, MAX_SCHEMA_CHANGES, SchemaChange, evolve};
@@ -66,6 +71,7 @@ pub use leases::{LEASE_MS, MAX_LEASES};
 pub use location::{Location, LocationError, MAX_LOCATION_BYTES};
 pub use name::{MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, NameError, NamespaceName, TableIdent, TableName, TagName};
 pub use namespaces::Namespace;
+pub use obstacle_log::{ColumnObstacle, MAX_EXAMPLE_BYTES, MAX_LOGGED_OBSTACLES};
 pub use once::{Done, Once, Render};
 pub use operations::{backup, check, restore};
 pub use orphans::{MIN_ORPHAN_AGE_MS, OrphanPage, OrphansRequest};
@@ -80,7 +86,7 @@ pub use prunus_manifest::{
     Existing, Fault as CheckFault, FileId, Finding, ManifestId, Mend, Operation, Place, PowerLoss, RequestKey,
     SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
 };
-pub use prunus_pruner::{FilterError, NanOrder, Obstacles, Outcome, Verdict};
+pub use prunus_pruner::{FilterError, NanOrder, Obstacle, Obstacles, Outcome, Verdict};
 pub use regroup::{RegroupRequest, Regrouped};
 pub use schema_json::{FieldJson, NestedJson, SchemaJsonError, TypeJson, literal_from_json, value_to_json};
 pub use snapshots::Snapshot;

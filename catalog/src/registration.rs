@@ -7,7 +7,10 @@ use prunus_statistics::{
     ColumnStatistics, FieldId, FileColumn, FileStatistics, PrimitiveType, cut_to_limit, normalise,
 };
 
-use crate::collect::{self, CollectedColumns, ColumnFault, Footer, ScanError, ScanFor, ScannedLeaves, TableColumn};
+use crate::collect::{
+    self, CollectedColumns, CollectedItems, ColumnFault, Footer, ItemHolder, ScanError, ScanFor, ScannedLeaves,
+    TableColumn,
+};
 use crate::commit::AddedFile;
 use crate::declared::{self, DeclaredStatistics};
 use crate::location::Location;
@@ -24,7 +27,11 @@ pub(crate) struct Target {
     pub(crate) columns: Vec<LeafColumn>,
     /// The same in the same order, as the collector looks for them in files.
     pub(crate) wanted: Vec<TableColumn>,
-    /// Whether there are lists or maps too, of which no statistics are kept.
+    /// The leaves that lie in lists and maps.
+    pub(crate) items: Vec<LeafColumn>,
+    /// These lists and maps, as the collector looks for them in files.
+    pub(crate) holders: Vec<ItemHolder>,
+    /// Whether there are lists or maps too, whose presence in a file is not checked.
     pub(crate) has_nested: bool,
     pub(crate) properties: StatisticsProperties,
     /// The columns of which not all statistics are kept.
@@ -103,7 +110,7 @@ impl Target {
     /// What is kept of a file's statistics, with bounds no longer than the table has them. What a column is known to be without
     /// its values (a constant, not in the file) always is.
     pub(crate) fn kept_of(&self, mut columns: BTreeMap<FieldId, FileColumn>) -> BTreeMap<FieldId, FileColumn> {
-        for leaf in &self.columns {
+        for leaf in self.columns.iter().chain(&self.items) {
             let Some(FileColumn::Present(statistics)) = columns.get_mut(&leaf.id) else { continue };
             if statistics.is_constant() {
                 continue;
@@ -116,6 +123,39 @@ impl Target {
             }
         }
         columns
+    }
+}
+
+/// The columns of a table in a file, those in lists and maps too. Bounds are not cut: what they refute would be less.
+pub(crate) struct Matched {
+    /// What is known of each; one that is missing here is unknown.
+    pub(crate) columns: BTreeMap<FieldId, FileColumn>,
+    leaves: Vec<(Vec<String>, Option<i32>)>,
+    leaf_of_column: BTreeMap<FieldId, usize>,
+    leaf_of_item: BTreeMap<FieldId, usize>,
+}
+
+impl Matched {
+    /// Finds them.
+    ///
+    /// # Errors
+    /// As [`collect::match_columns`].
+    pub(crate) fn find(
+        footer: &Footer<'_>,
+        scanned: &ScannedLeaves,
+        target: &Target,
+    ) -> Result<Self, Vec<ColumnFault>> {
+        let CollectedColumns { mut columns, leaves, leaf_of_column } =
+            collect::match_scanned_columns(footer, scanned, &target.wanted, usize::MAX)?;
+        let CollectedItems { columns: items, leaf_of_item } =
+            collect::match_items(footer, scanned, &target.holders, usize::MAX);
+        columns.extend(items);
+        Ok(Self { columns, leaves, leaf_of_column, leaf_of_item })
+    }
+
+    /// Which leaf of the file a column is, if it holds it.
+    pub(crate) fn leaf_of(&self, field_id: FieldId) -> Option<usize> {
+        self.leaf_of_column.get(&field_id).or_else(|| self.leaf_of_item.get(&field_id)).copied()
     }
 }
 
@@ -178,11 +218,11 @@ impl Registration<'_> {
             let scanned = self.scan(storage, &bytes.object, &footer, wishes).await?;
             collected = self.matched(&footer, &scanned)?;
         }
-        let columns = self.reconciled(collected.columns, declared, constants, row_count);
-        let column_of: BTreeMap<usize, FieldId> =
-            collected.leaf_of_column.into_iter().map(|(id, leaf)| (leaf, id)).collect();
+        let Matched { columns, leaves, leaf_of_column, .. } = collected;
+        let columns = self.reconciled(columns, declared, constants, row_count);
+        let column_of: BTreeMap<usize, FieldId> = leaf_of_column.into_iter().map(|(id, leaf)| (leaf, id)).collect();
         let leaf = |(index, (path, field_id))| FileLeaf { path, field_id, column: column_of.get(&index).copied() };
-        let leaves = collected.leaves.into_iter().enumerate().map(leaf).collect();
+        let leaves = leaves.into_iter().enumerate().map(leaf).collect();
         Ok(Content { object: Some(bytes.object), row_count: Some(row_count), leaves, columns })
     }
 
@@ -196,9 +236,9 @@ impl Registration<'_> {
         Refusal::Faults(faults)
     }
 
-    /// The table's columns in the file. Bounds are not cut yet: what they refute would be less.
-    fn matched(&self, footer: &Footer<'_>, scanned: &ScannedLeaves) -> Result<CollectedColumns, Refusal> {
-        collect::match_scanned_columns(footer, scanned, &self.target.wanted, usize::MAX).map_err(|faults| {
+    /// The table's columns in the file.
+    fn matched(&self, footer: &Footer<'_>, scanned: &ScannedLeaves) -> Result<Matched, Refusal> {
+        Matched::find(footer, scanned, self.target).map_err(|faults| {
             let path = self.path();
             let placed = |fault: ColumnFault| Fault::of_path(path, fault.to_string()).in_column(fault.column());
             Refusal::Faults(self.faults.iter().cloned().chain(faults.into_iter().map(placed)).collect())
@@ -208,15 +248,19 @@ impl Registration<'_> {
     /// Which leaves have to be read, and for what.
     fn leaves_to_scan(
         &self,
-        collected: &CollectedColumns,
+        collected: &Matched,
         declared: &[(LeafColumn, ColumnStatistics)],
     ) -> BTreeMap<usize, Wish> {
         let claims: BTreeMap<FieldId, &ColumnStatistics> =
             declared.iter().map(|(leaf, statistics)| (leaf.id, statistics)).collect();
         let properties = &self.target.properties;
         let wish = |leaf: &LeafColumn| {
-            let index = *collected.leaf_of_column.get(&leaf.id)?;
-            let Some(FileColumn::Present(known)) = collected.columns.get(&leaf.id) else { return None };
+            let index = collected.leaf_of(leaf.id)?;
+            let unknown = ColumnStatistics::default();
+            let known = match collected.columns.get(&leaf.id) {
+                Some(FileColumn::Present(known)) => known,
+                _ => &unknown,
+            };
             let kept = self.target.kept(leaf.id);
             let is_contested = || claims.get(&leaf.id).is_some_and(|claim| declared::is_tighter(claim, known));
             let scan_for = match properties.verification {
@@ -228,7 +272,7 @@ impl Registration<'_> {
             };
             Some((index, Wish { column: column_ref::key(&leaf.path), scan_for }))
         };
-        self.target.columns.iter().filter_map(wish).collect()
+        self.target.columns.iter().chain(&self.target.items).filter_map(wish).collect()
     }
 
     /// Reads leaves. One that cannot be read is a fault where all are to be read, else it is as the footer says.
@@ -277,7 +321,8 @@ impl Registration<'_> {
         row_count: u64,
     ) -> BTreeMap<FieldId, FileColumn> {
         for (leaf, declared) in declared {
-            let column = declared::Column { column_type: leaf.column_type, row_count: Some(row_count) };
+            let row_count = Some(row_count).filter(|_| !self.is_item(&leaf));
+            let column = declared::Column { column_type: leaf.column_type, row_count };
             let reconciled = match columns.remove(&leaf.id) {
                 Some(FileColumn::Present(known)) => declared::reconcile(&known, declared, column)
                     .map_err(|refuted| refuted.into_iter().map(Fault::from).collect()),
@@ -379,11 +424,31 @@ impl Registration<'_> {
                 return None;
             }
         };
+        let is_item = self.is_item(&leaf);
+        if is_item {
+            self.drop_counts(&mut statistics, key);
+        }
+        let row_count = row_count.filter(|_| !is_item);
         for defect in normalise(&mut statistics, leaf.column_type, row_count) {
             let warning = Fault::of_path(self.path(), format!("{defect}; it is taken as unknown"));
             self.warnings.push(warning.in_column(key));
         }
         Some((leaf, statistics))
+    }
+
+    /// Whether a leaf lies in a list or map.
+    fn is_item(&self, leaf: &LeafColumn) -> bool {
+        self.target.items.iter().any(|item| item.id == leaf.id)
+    }
+
+    /// Takes counts of what a list or map holds as unknown, which would be taken for counts of rows.
+    fn drop_counts(&mut self, statistics: &mut ColumnStatistics, key: &str) {
+        let counts = [statistics.null_count.take(), statistics.nan_count.take()];
+        if counts.iter().any(Option::is_some) {
+            let message =
+                "null_count and nan_count count rows, and what a list or map holds is none; they are taken as unknown";
+            self.warnings.push(Fault::of_path(self.path(), message).in_column(key));
+        }
     }
 
     fn absent_columns(&mut self) -> Vec<LeafColumn> {
@@ -392,7 +457,8 @@ impl Registration<'_> {
     }
 
     fn column(&mut self, key: &str) -> Option<LeafColumn> {
-        let leaf = column_ref::find(&self.target.columns, key).cloned();
+        let Target { columns, items, .. } = self.target;
+        let leaf = column_ref::find(columns, key).or_else(|| column_ref::find(items, key)).cloned();
         if leaf.is_none() {
             let message = "the table has no such column, or it is nested";
             self.faults.push(Fault::of_path(self.path(), message).in_column(key));

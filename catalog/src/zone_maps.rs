@@ -95,12 +95,22 @@ pub(crate) enum WritersWord {
 /// The zone maps of one column over entries of the tail, whose statistics are of the type `written_as`.
 pub(crate) fn of_tail_column(
     tail: &[Arc<TailEntry>],
-    SchemaColumn { field_id, column_type }: SchemaColumn,
+    column: SchemaColumn,
     written_as: PrimitiveType,
     word: WritersWord,
 ) -> Result<ColumnZones> {
+    usable(&stored_of_tail(tail.iter().map(Arc::as_ref), column, written_as, word))
+}
+
+/// The same as a manifest would store it.
+pub(crate) fn stored_of_tail<'e>(
+    tail: impl Iterator<Item = &'e TailEntry>,
+    SchemaColumn { field_id, column_type }: SchemaColumn,
+    written_as: PrimitiveType,
+    word: WritersWord,
+) -> StoredZones {
     let written = SchemaColumn { field_id, column_type: written_as };
-    let zone = |entry: &Arc<TailEntry>| {
+    let zone = |entry: &TailEntry| {
         let column = entry.statistics.columns.get(&field_id);
         let column = column.filter(|_| word == WritersWord::Taken || !entry.is_declared(written));
         if written_as == column_type {
@@ -109,8 +119,8 @@ pub(crate) fn of_tail_column(
         let column = column.cloned().map(|column| column.read_as(written_as, column_type));
         ZoneMap::of_file(column.as_ref(), column_type, entry.row_count)
     };
-    let zones: Vec<ZoneMap> = tail.iter().map(zone).collect();
-    usable(&StoredZones::from_zone_maps(column_type.physical_type(), &zones))
+    let zones: Vec<ZoneMap> = tail.map(zone).collect();
+    StoredZones::from_zone_maps(column_type.physical_type(), &zones)
 }
 
 /// The zone maps of one file.
