@@ -303,6 +303,8 @@ impl Check<'_> {
 
 #[cfg(test)]
 mod tests {
+    use prunus_manifest::SchemaColumn;
+
     use super::*;
     use crate::{CatalogOptions, FieldJson, NewTable, SchemaSource};
 

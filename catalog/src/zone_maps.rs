@@ -13,39 +13,54 @@ use crate::plan_cache::{Manifests, PlanReader, TableZones, TailChunk};
 /// A column that a program reads.
 pub(crate) type ProgramColumn = (FieldId, PrimitiveType);
 
-/// The zone maps of the manifests of a table, in the order of these.
+/// The zone maps of the manifests of a table.
+pub(crate) struct ManifestZoneMaps {
+    /// In the order of the manifests.
+    pub(crate) zones: ZoneMaps,
+    /// `None` if nothing of the columns is any writer's word alone.
+    pub(crate) declared: Option<DeclaredZoneMaps>,
+}
+
+/// What of the zone maps of manifests is the writers' word alone.
+pub(crate) struct DeclaredZoneMaps {
+    /// The zone maps without it.
+    pub(crate) undeclared: ZoneMaps,
+    /// How many files at most of each manifest have such statistics of the columns.
+    pub(crate) files: Vec<u64>,
+}
+
+/// The zone maps of the manifests of a table.
 pub(crate) fn of_manifests(
     reader: &PlanReader<'_>,
     manifests: &Manifests,
     columns: &[ProgramColumn],
-) -> Result<ZoneMaps> {
-    build(&manifests.row_counts, columns, |column| Ok(Arc::clone(&reader.load_zones(manifests, column)?.zones)))
+) -> Result<ManifestZoneMaps> {
+    let mut zones = ZoneMaps::new(&manifests.row_counts);
+    let mut all = Vec::with_capacity(columns.len());
+    for column in columns {
+        let of_column = reader.load_zones(manifests, column_of(column))?;
+        zones.insert(column.0, Arc::clone(&of_column.zones))?;
+        all.push((column.0, of_column));
+    }
+    Ok(ManifestZoneMaps { zones, declared: declared(manifests, &all)? })
 }
 
-/// The same without what is the writer's word alone, and how many files at most of each manifest have such statistics of these
-/// columns; `None` if none has.
-pub(crate) fn of_undeclared_manifests(
-    reader: &PlanReader<'_>,
-    manifests: &Manifests,
-    columns: &[ProgramColumn],
-) -> Result<Option<(ZoneMaps, Vec<u64>)>> {
-    let zones: Vec<Arc<TableZones>> =
-        columns.iter().map(|column| reader.load_zones(manifests, column_of(column))).collect::<Result<_>>()?;
-    if zones.iter().all(|zones| zones.declared.is_none()) {
+fn declared(manifests: &Manifests, columns: &[(FieldId, Arc<TableZones>)]) -> Result<Option<DeclaredZoneMaps>> {
+    if columns.iter().all(|(_, zones)| zones.declared.is_none()) {
         return Ok(None);
     }
-    let (mut zone_maps, mut files) = (ZoneMaps::new(&manifests.row_counts), vec![0_u64; manifests.rows.len()]);
-    for ((field_id, _), zones) in columns.iter().zip(&zones) {
+    let (mut undeclared, mut files) = (ZoneMaps::new(&manifests.row_counts), vec![0_u64; manifests.rows.len()]);
+    for (field_id, zones) in columns {
         let Some(declared) = &zones.declared else {
-            zone_maps.insert(*field_id, Arc::clone(&zones.zones))?;
+            undeclared.insert(*field_id, Arc::clone(&zones.zones))?;
             continue;
         };
-        zone_maps.insert(*field_id, Arc::clone(&declared.undeclared))?;
+        undeclared.insert(*field_id, Arc::clone(&declared.undeclared))?;
         for (sum, files) in files.iter_mut().zip(&declared.files) {
             *sum = sum.saturating_add(files.unwrap_or(0));
         }
     }
-    Ok(Some((zone_maps, files)))
+    Ok(Some(DeclaredZoneMaps { undeclared, files }))
 }
 
 /// The zone maps of the files of one manifest, in the order of its entries.
