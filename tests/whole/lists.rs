@@ -407,3 +407,45 @@ async fn items_may_be_declared_but_not_their_counts() {
     ];
     assert_eq!((status, faults(&problem)), (422, expected.to_vec()));
 }
+
+#[tokio::test]
+async fn a_file_that_holds_the_list_by_a_former_name_may_hold_the_element() {
+    let server = Server::start(2).await;
+    let list = ListArray::from_iter_primitive::<Int64Type, _, _>([Some(vec![Some(1)])]);
+    let columns: Vec<(&str, ArrayRef)> = vec![("id", Arc::new(Int64Array::from(vec![1]))), ("l", Arc::new(list))];
+    let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true)));
+    let path = server.path("a.parquet");
+    rows::write(path.as_ref(), &batch.unwrap(), EnabledStatistics::Chunk);
+    server.create_table("t", json!({"schema_from": path})).await;
+    let rename = json!({"schema": [{"op": "rename", "column": "l", "to": "m"}]});
+    assert_eq!(server.patch("/v1/namespaces/n/tables/t", &rename).await.0, 200);
+    server.commit("t", append([&path])).await;
+    for filter in ["array_has(m, 1)", "array_has(m, 2)"] {
+        assert_eq!(names(&server.plan("t", &json!({"filter": filter})).await), ["a.parquet"], "{filter}");
+    }
+}
+
+#[tokio::test]
+async fn elements_that_are_read_have_exact_bounds_of_their_own() {
+    let server = Server::start(2).await;
+    let rows = rows_of(4);
+    let path = server.path("a.parquet");
+    rows::write(path.as_ref(), &batch(&rows), EnabledStatistics::None);
+    let body = json!({"schema_from": path, "properties": {"verification": "scan", "statistics.tags.element": "none"}});
+    server.create_table("t", body).await;
+    server.commit("t", append([&path])).await;
+    let values = || rows.iter().filter_map(|row| row.ints.as_ref()).flatten().flatten();
+    let (_, file) = server.get(&format!("/v1/namespaces/n/tables/t/files?path={path}")).await;
+    let element = &file["columns"]["ints.element"];
+    assert_eq!((&element["min"], &element["max"]), (&json!(values().min()), &json!(values().max())));
+    assert_eq!((&element["min_precision"], &element["provenance"]["max"]), (&json!("exact"), &json!("scanned")));
+    assert!(element["null_count"].is_null());
+    assert!(file["columns"].get("tags.element").is_none(), "{file}");
+    for (filter, expected) in [
+        ("array_has(ints, 39)", &[][..]),
+        ("array_has(ints, 40)", &["a.parquet"]),
+        ("array_has(tags, 'a')", &["a.parquet"]),
+    ] {
+        assert_eq!(names(&server.plan("t", &json!({"filter": filter})).await), expected, "{filter}");
+    }
+}
