@@ -25,6 +25,9 @@ pub const MAX_COLUMN_PATHS: usize = 256;
 /// The most schemas that a table has and had.
 pub const MAX_SCHEMAS: usize = 1_024;
 
+/// The most fields that all schemas of a table, present and past, have together.
+pub const MAX_FIELDS_OF_ALL_SCHEMAS: usize = 200_000;
+
 /// What is to become of a table. What is not named stays as it is.
 #[derive(Clone, Debug, Default)]
 pub struct AlterRequest {
@@ -221,6 +224,12 @@ impl Check<'_> {
         let mut faults = Vec::new();
         if self.after.len() > MAX_SCHEMAS {
             faults.push(Fault::at("schema", format!("a table has and had at most {MAX_SCHEMAS} schemas")));
+        }
+        if self.after.count_fields() > MAX_FIELDS_OF_ALL_SCHEMAS {
+            let message = format!(
+                "the schemas that a table has and had have at most {MAX_FIELDS_OF_ALL_SCHEMAS} fields together"
+            );
+            faults.push(Fault::at("schema", message));
         }
         faults.extend(self.check_partitions(seen)?);
         let too_many: Vec<Fault> = reached(self.schema())

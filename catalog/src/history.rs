@@ -92,8 +92,12 @@ impl History {
     /// About how much memory it takes.
     pub(crate) fn size_bytes(&self) -> usize {
         const FIELD_BYTES: usize = 256;
-        let fields: usize = self.schemas.iter().map(|schema| reached(schema).len()).sum();
-        FIELD_BYTES * (fields + self.names.len())
+        FIELD_BYTES * (self.count_fields() + self.names.len())
+    }
+
+    /// How many fields all schemas have together that are reached through structs.
+    pub(crate) fn count_fields(&self) -> usize {
+        self.schemas.iter().map(|schema| reached(schema).len()).sum()
     }
 
     /// Every path that a field may stand under in a file: each of the names that it has and had, in each of those of the structs

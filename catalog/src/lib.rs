@@ -28,6 +28,7 @@ pub mod collect;
 mod declared;
 mod partition;
 mod registration;
+mod schema_from_file;
 mod file_columns;
 mod late_columns;
 mod alter;
@@ -50,7 +51,7 @@ mod regroup;
 mod audit;
 mod operations;
 
-pub use alter::{AlterRequest, MAX_COLUMN_PATHS, MAX_SCHEMAS};
+pub use alter::{AlterRequest, MAX_COLUMN_PATHS, MAX_FIELDS_OF_ALL_SCHEMAS, MAX_SCHEMAS};
 pub use audit::{AuditBudget, AuditPage, AuditRequest, DEFAULT_AUDIT_BYTES_PER_SECOND, FoundByAudit};
 pub use catalog::{Catalog, CatalogOptions};
 pub use changes::{Changes, ChangesRequest};

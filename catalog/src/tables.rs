@@ -16,7 +16,7 @@ use crate::page::PageSize;
 use crate::properties::StatisticsProperties;
 use crate::schema::{LeafColumn, NewField, Schema, assign_ids};
 use crate::schema_json::{schema_from_text, schema_to_text};
-use crate::{Error, Fault, Result, blocking, registration};
+use crate::{Error, Fault, Result, blocking, schema_from_file};
 
 /// A table as it stands.
 #[derive(Clone, Debug)]
@@ -95,7 +95,9 @@ impl Catalog {
         };
         let fields = match new.schema {
             SchemaSource::Fields(fields) => fields,
-            SchemaSource::File(path) => registration::schema_of_file(&self.storage, &path, location.as_ref()).await?,
+            SchemaSource::File(path) => {
+                schema_from_file::schema_of_file(&self.storage, &path, location.as_ref()).await?
+            }
         };
         let schema = assign_ids(fields).map_err(|error| Error::invalid(Fault::at("schema", error.to_string())))?;
         let leaves = schema.leaf_columns();
