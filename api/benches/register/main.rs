@@ -1,6 +1,6 @@
 //! How much longer does registering files take than reading their footers?
 //!
-//! `cargo bench -p prunus-tests --bench register` makes 10,000 files of 10 columns, reads their footers with the `parquet` crate
+//! `cargo bench -p prunus --bench register` makes 10,000 files of 10 columns, reads their footers with the `parquet` crate
 //! alone, on one thread, and registers them: as one commit of the catalog in this process, and over HTTP by one request to a server
 //! in a process of its own. The three take turns, each over all files, and what is reported is the median of the rounds and the
 //! ratio to the round's reading. A first turn of each, which is not counted, fills the caches and holds what was registered
@@ -15,7 +15,7 @@
     reason = "a bench may stop at the first fault, and its numbers are small"
 )]
 
-#[path = "../store/client.rs"]
+#[path = "../../../tests/benches/store/client.rs"]
 #[expect(dead_code, reason = "the other bench measures memory, too")]
 mod client;
 mod files;
