@@ -37,7 +37,8 @@ fn is_absent(column: &TableColumn, file: &DataFileRow) -> bool {
     };
     // A group of the file may have the id, too: a reader finds no value there either.
     let has_id = file.leaves.iter().any(|leaf| leaf.field_id == Some(column.id.0));
-    let was_read = !file.leaves.is_empty();
+    // Of a file that nobody has read the leaves are what the writer was to call its columns.
+    let was_read = !file.leaves.is_empty() && file.last_modified_ms.is_some();
     was_read
         && !has_id
         && !is_named(std::slice::from_ref(&column.path))
@@ -79,7 +80,7 @@ mod tests {
             size_bytes: 1,
             row_count: Some(3),
             etag: None,
-            last_modified_ms: None,
+            last_modified_ms: Some(1),
             leaves: leaves.iter().map(leaf).collect::<Arc<[_]>>(),
             partition: [].into(),
             added_snapshot: SnapshotId(1),

@@ -182,6 +182,23 @@ async fn a_file_that_was_not_read_may_hold_a_column_that_came_later() {
 }
 
 #[tokio::test]
+async fn a_file_that_was_not_read_calls_its_columns_as_the_table_did_then() {
+    let server = Server::start(2).await;
+    server.create_declared("t").await;
+    server.change("t", &["x"], &[]).await;
+    alter(&server, json!([{"op": "rename", "column": "id", "to": "key"}])).await;
+    let columns = json!({"key": {"min": 1, "max": 1, "null_count": 0}});
+    let file = json!({"path": "y", "size_bytes": 7, "row_count": 1, "columns": columns});
+    server.commit("t", json!({"operation": "append", "add": [file]})).await;
+    let called = calls(&server, json!({"filter": "key > 0"})).await;
+    assert_eq!((&called["x"], &called["y"]), (&json!({"#1": "id"}), &Value::Null));
+    // Another column of the old name is none that the file has.
+    alter(&server, json!([{"op": "add", "name": "id", "type": "int64"}])).await;
+    assert_eq!(calls(&server, json!({})).await["x"], json!({"#1": "id", "#2": null}));
+    check(&server, "id = 5", &["x", "y"]).await;
+}
+
+#[tokio::test]
 async fn a_renamed_column_keeps_all_that_was_known_of_it() {
     let server = server().await;
     append_rows(&server, &[("1", 1, 10), ("2", 2, 20), ("3", 3, 30)]).await;

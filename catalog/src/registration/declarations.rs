@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use prunus_manifest::FileLeaf;
 use prunus_statistics::{ColumnStatistics, FieldId, FileColumn, normalise};
 
 use super::{Content, Registration, Target};
@@ -29,7 +30,22 @@ impl Registration<'_> {
             }
         }
         self.apply_constants(&mut columns, constants, row_count);
-        Content { object: None, row_count, leaves: Vec::new(), columns }
+        let leaves = self.leaves_by_word(&columns, constants);
+        Content { object: None, row_count, leaves, columns }
+    }
+
+    /// What the writer has to call the columns in the file: as the table does now, whatever it calls them later.
+    fn leaves_by_word(&self, columns: &BTreeMap<FieldId, FileColumn>, constants: &Constants) -> Vec<FileLeaf> {
+        let is_in_file = |leaf: &&LeafColumn| {
+            let is_constant = match columns.get(&leaf.id) {
+                Some(FileColumn::Absent) => true,
+                Some(FileColumn::Present(statistics)) => statistics.is_constant(),
+                None => false,
+            };
+            !is_constant && !constants.contains_key(&leaf.id)
+        };
+        let leaf = |leaf: &LeafColumn| FileLeaf { path: leaf.path.clone(), field_id: None, column: Some(leaf.id) };
+        self.target.columns.iter().filter(is_in_file).map(leaf).collect()
     }
 
     /// The declared statistics in their columns' types, made harmless; what is no statistic of its column is a fault.
