@@ -67,9 +67,12 @@ async fn a_refused_file_leaves_a_table_of_other_files_as_it_was() {
     let Some(folder) = corpus_folder() else { return };
     let cases = Case::all(&folder);
     let is_sound = |case: &&Case| case.expected(Policy::Scan) == Expected::Registered && case.why_no_table().is_none();
-    let Some(sound) = cases.iter().find(is_sound) else { return };
-    // Bad data may lie in columns that this table does not have.
+    // Bad data may lie in columns that this table does not have, so the footers must be bad.
     let refused: Vec<&Case> = cases.iter().filter(|case| case.expected(Policy::Footer) == Expected::Refused).collect();
+    let (Some(sound), false) = (cases.iter().find(is_sound), refused.is_empty()) else {
+        println!("SKIPPED: the corpus has no sound file beside one to be refused");
+        return;
+    };
     let prunus = Prunus::start();
     for policy in [Policy::Footer, Policy::Scan] {
         let table = format!("refusing.{}", policy.name());
