@@ -46,7 +46,8 @@ CREATE TABLE audit_finding (
     PRIMARY KEY (audit_id, ordinal)
 ) STRICT, WITHOUT ROWID;
 
--- How far what works in the background has come: it has looked at all files below next_file_id. Without a row at none.
+-- How far what works in the background has come: it has looked at all files below next_file_id. Without a row at none. What is
+-- not above 0 is the beginning, another one after each reset.
 CREATE TABLE audit_cursor (
     table_id INTEGER NOT NULL REFERENCES lake_table ON DELETE CASCADE,
     kind TEXT NOT NULL CHECK (kind IN ('nan_counts', 'loose')),

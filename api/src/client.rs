@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::wire::{
-    AuditJson, AuditPageJson, CommitJson, CommittedJson, ExplainJson, ExplainedJson, FilesJson, NamespaceJson,
-    NamespacesJson, NewAuditJson, NewNamespaceJson, NewTableJson, PlanJson, PlannedJson, ProblemJson, SnapshotJson,
-    SnapshotsJson, TableJson, TablesJson,
+    AuditJson, AuditPageJson, CommitJson, CommittedJson, CoverageJson, ExplainJson, ExplainedJson, FilesJson,
+    NamespaceJson, NamespacesJson, NewAuditJson, NewNamespaceJson, NewTableJson, PlanJson, PlannedJson, ProblemJson,
+    SnapshotJson, SnapshotsJson, TableJson, TablesJson,
 };
 
 /// How long to wait for a connection. Answers may take as long as they do: a commit reads many footers.
@@ -162,6 +162,20 @@ impl Client {
         self.send(self.http.get(self.table_url(table, &["files"])).query(&query)).await
     }
 
+    /// `GET T/columns`
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn load_coverage(
+        &self,
+        table: &TableIdent,
+        snapshot_id: Option<i64>,
+        as_of: Option<&str>,
+    ) -> Result<CoverageJson> {
+        let query = SnapshotQuery { snapshot_id, as_of };
+        self.send(self.http.get(self.table_url(table, &["columns"])).query(&query)).await
+    }
+
     /// `GET T/snapshots`
     ///
     /// # Errors
@@ -246,6 +260,14 @@ struct PageQuery<'a> {
     page_token: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     page_size: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct SnapshotQuery<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snapshot_id: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    as_of: Option<&'a str>,
 }
 
 fn foreign(url: &Url, status: StatusCode) -> ClientError {

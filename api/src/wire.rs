@@ -9,6 +9,7 @@ mod alter;
 mod audit;
 mod changes;
 mod commit;
+mod coverage;
 mod expire;
 mod explained;
 mod file;
@@ -31,6 +32,10 @@ pub use alter::{AlterTableJson, PlaceJson, SchemaChangeJson};
 pub use audit::{AuditFindingJson, AuditJson, AuditModeJson, AuditPageJson, AuditStateJson, AuditsJson, NewAuditJson};
 pub use changes::ChangesJson;
 pub use commit::{CommitJson, CommittedJson, OperationJson};
+pub use coverage::{
+    ColumnCoverageJson, ColumnFilesJson, CountFilesJson, CoverageJson, ObstacleJson, ObstacleReasonJson, OverlapJson,
+    ProvenanceFilesJson, ShareJson, SideFilesJson,
+};
 pub use expire::{ExpireJson, ExpiredJson};
 pub use explained::{ExplainJson, ExplainedConjunctJson, ExplainedJson, ExplainedVerdictJson};
 pub use file::{FileJson, FilesJson, NewFileJson};

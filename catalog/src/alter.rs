@@ -4,9 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use prunus_manifest::{
-    CursorKind, FileLeaf, NewSchema, SchemaColumn, SnapshotId, TableChange, TableRow, WriteTransaction,
-};
+use prunus_manifest::{CursorKind, FileLeaf, NewSchema, SnapshotId, TableChange, TableRow, WriteTransaction};
 use prunus_statistics::{FieldId, PrimitiveType, Reading};
 
 use crate::catalog::Catalog;
@@ -18,7 +16,7 @@ use crate::once::{Done, Once};
 use crate::properties::StatisticsProperties;
 use crate::schema::{LeafColumn, Schema, Type};
 use crate::schema_json::schema_to_text;
-use crate::tables::{self, Table, cluster_by_ids};
+use crate::tables::{self, Table, cluster_by_ids, stored_columns};
 use crate::{Error, Fault, Result, blocking, column_ref, file_columns};
 
 /// The most paths that a column has and had: each of its names in each of those of the structs around it.
@@ -26,6 +24,9 @@ pub const MAX_COLUMN_PATHS: usize = 256;
 
 /// The most schemas that a table has and had.
 pub const MAX_SCHEMAS: usize = 1_024;
+
+/// The most fields that all schemas of a table, present and past, have together.
+pub const MAX_FIELDS_OF_ALL_SCHEMAS: usize = 200_000;
 
 /// What is to become of a table. What is not named stays as it is.
 #[derive(Clone, Debug, Default)]
@@ -134,7 +135,8 @@ fn alter(
     let mut faults = Vec::new();
     let evolved = or_faults(evolve(history.current(), row.last_field_id, &request.schema), &mut faults)?;
     let evolved = evolved.filter(|evolved| evolved.schema != *history.current());
-    let leaves = evolved.as_ref().map_or(history.current(), |evolved| &evolved.schema).leaf_columns();
+    let schema = evolved.as_ref().map_or(history.current(), |evolved| &evolved.schema);
+    let leaves = schema.leaf_columns();
     if let Some(Evolved { schema, .. }) = &evolved {
         let check = Check { tx, row: &row, request, before: &history, after: &history.followed_by(schema.clone()) };
         faults.extend(check.run(seen)?);
@@ -148,7 +150,7 @@ fn alter(
         let set = |(key, value): (&String, &Option<String>)| Some((key.clone(), value.clone()?));
         let set = request.properties.iter().filter_map(set).collect();
         let checked =
-            StatisticsProperties::parse(properties).and_then(|_| StatisticsProperties::parse_for(&set, &leaves));
+            StatisticsProperties::parse(properties).and_then(|_| StatisticsProperties::parse_for(&set, schema));
         faults.extend(checked.err().into_iter().flatten());
     }
     if !faults.is_empty() {
@@ -201,10 +203,9 @@ fn properties(request: &AlterRequest, before: &BTreeMap<String, String>) -> Opti
 }
 
 fn new_schema(Evolved { schema, last_field_id }: Evolved) -> Result<NewSchema> {
-    let column = |leaf: &LeafColumn| SchemaColumn { field_id: leaf.id, column_type: leaf.column_type };
     Ok(NewSchema {
         text: schema_to_text(&schema).map_err(|_| Error::StoredSchema)?,
-        columns: schema.leaf_columns().iter().map(column).collect(),
+        columns: stored_columns(&schema),
         last_field_id,
     })
 }
@@ -223,6 +224,12 @@ impl Check<'_> {
         let mut faults = Vec::new();
         if self.after.len() > MAX_SCHEMAS {
             faults.push(Fault::at("schema", format!("a table has and had at most {MAX_SCHEMAS} schemas")));
+        }
+        if self.after.count_fields() > MAX_FIELDS_OF_ALL_SCHEMAS {
+            let message = format!(
+                "the schemas that a table has and had have at most {MAX_FIELDS_OF_ALL_SCHEMAS} fields together"
+            );
+            faults.push(Fault::at("schema", message));
         }
         faults.extend(self.check_partitions(seen)?);
         let too_many: Vec<Fault> = reached(self.schema())
@@ -305,6 +312,8 @@ impl Check<'_> {
 
 #[cfg(test)]
 mod tests {
+    use prunus_manifest::SchemaColumn;
+
     use super::*;
     use crate::{CatalogOptions, FieldJson, NewTable, SchemaSource};
 

@@ -10,6 +10,7 @@ use crate::audit::AuditBudget;
 use crate::clock::{Clock, SystemClock};
 use crate::commit::Heads;
 use crate::leases::Leases;
+use crate::obstacle_log::ObstacleLog;
 use crate::plan_cache::{DEFAULT_PLAN_CACHE_BYTES, PlanCache};
 use crate::storage::Storage;
 use crate::{Result, blocking, late_columns};
@@ -29,6 +30,7 @@ pub struct Catalog {
     pub(crate) audit_budget: AuditBudget,
     /// Told when an audit is asked for.
     pub(crate) audits_begun: Arc<Notify>,
+    pub(crate) obstacle_log: Arc<ObstacleLog>,
 }
 
 /// What may be set when a catalog is opened.
@@ -76,6 +78,7 @@ impl Catalog {
         Ok(Self {
             store: Arc::new(store),
             storage: Arc::new(Storage::from_environment()),
+            obstacle_log: Arc::new(ObstacleLog::new(options.clock.now_ms())),
             clock: options.clock,
             plan_cache: PlanCache::new(options.plan_cache_bytes),
             heads: Arc::default(),

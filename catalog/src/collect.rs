@@ -3,7 +3,8 @@
 //! The footer's thrift is walked here and not by the `parquet` crate, which hides some of what soundness needs, fails a
 //! whole footer for one bad bound, and reserves memory by claimed counts. In reading order: where the footer is
 //! ([`footer_range`]), what it says ([`Footer::parse`]), its schema as one for a table ([`infer_schema`]), what its data says
-//! ([`scan()`]), and the statistics as those of a table's columns ([`match_columns`], [`match_scanned_columns`]).
+//! ([`scan()`]), and the statistics as those of a table's columns ([`match_columns`], [`match_scanned_columns`]) and of what its
+//! lists and maps hold ([`match_items`]).
 //!
 //! ```
 //! use prunus_catalog::collect::{Footer, FooterError, footer_range, metadata_within};
@@ -28,6 +29,7 @@ mod file_schema;
 mod footer;
 mod footer_error;
 mod footer_location;
+mod item_matching;
 mod leaf_statistics;
 mod leaf_type;
 mod name_folding;
@@ -50,6 +52,7 @@ pub use file_schema::{FileLeaf, MAX_PATH_BYTES, MAX_SCHEMA_DEPTH};
 pub use footer::Footer;
 pub use footer_error::{FooterError, SchemaTreeFault};
 pub use footer_location::{FOOTER_SUFFIX_BYTES, FOOTER_TRAILER_BYTES, MAX_FOOTER_BYTES, footer_range, metadata_within};
+pub use item_matching::{CollectedItems, ItemHolder, match_items};
 pub(crate) use name_folding::same_when_folded;
 pub use raw_footer::{MAX_COLUMN_CHUNKS, MAX_ROW_GROUPS, MAX_SCHEMA_ELEMENTS};
 pub use scan::{ChunkFault, LeafScan, MAX_CHUNK_BYTES, MAX_PAGE_BYTES, ScanError, ScanFor, ScannedLeaves, scan};

@@ -9,7 +9,7 @@ use prunus_statistics::FieldId;
 use crate::collect::same_when_folded;
 use crate::column_ref;
 use crate::history::{History, Reached, reached};
-use crate::schema::{LeafColumn, Schema, Type};
+use crate::schema::{LeafColumn, Schema, Type, items_of};
 
 /// What a file calls a column that it does not call as the table does; `None` if it does not hold it, though it has a column
 /// of that name.
@@ -63,6 +63,8 @@ pub(crate) struct FileNames<'s> {
 
 struct Named<'s> {
     reached: Reached<'s>,
+    /// What its leaves are taken for: for it, or, where it is a list or map, for what that holds.
+    ids: Vec<FieldId>,
     /// The paths that it had and that no column of the schema has.
     former: Vec<Vec<String>>,
 }
@@ -74,7 +76,9 @@ impl<'s> FileNames<'s> {
         let current: BTreeSet<Vec<String>> = reached.iter().map(|reached| reached.path.clone()).collect();
         let named = |reached: Reached<'s>| {
             let former = history.paths(&reached).into_iter().filter(|path| !current.contains(path)).collect();
-            Named { reached, former }
+            let items = items_of(reached.field, &reached.path);
+            let ids = std::iter::once(reached.field.id).chain(items.iter().map(|item| item.id)).collect();
+            Named { reached, ids, former }
         };
         let is_column = |reached: &Reached<'_>| !matches!(reached.field.field_type, Type::Struct(_));
         Self { columns: reached.into_iter().filter(is_column).map(named).collect(), first: history.first_leaves() }
@@ -93,8 +97,11 @@ impl Named<'_> {
     /// `None` where the file calls it as the schema does, or knows no name of it.
     fn name_in(&self, leaves: &[(&FileLeaf, Option<FieldId>)]) -> Option<NameInFile> {
         let (id, path) = (self.reached.field.id, &self.reached.path);
-        if let Some((leaf, _)) = leaves.iter().find(|(_, taken)| *taken == Some(id)) {
-            return (leaf.path != *path).then(|| Some(column_ref::key(&leaf.path)));
+        let is_its = |taken: &Option<FieldId>| taken.is_some_and(|taken| self.ids.contains(&taken));
+        if let Some((leaf, _)) = leaves.iter().find(|(_, taken)| is_its(taken)) {
+            // Below it are the levels of a list or map, which writers call as they like.
+            let in_file = leaf.path.get(..path.len()).unwrap_or(&leaf.path);
+            return (in_file != path.as_slice()).then(|| Some(column_ref::key(in_file)));
         }
         let is_free = |(leaf, taken): &&(&FileLeaf, Option<FieldId>)| {
             taken.is_none() && (goes_by_name(leaf) || leaf.field_id == Some(id.0))
@@ -177,6 +184,16 @@ mod tests {
         let history = history(&[&of("l"), &of("m")]);
         let leaves = [leaf("a", None, Some(1)), leaf("l.list.element", None, None)];
         assert_eq!(FileNames::new(&history, history.current()).of_file(&leaves), [(FieldId(5), Some("l".to_owned()))]);
+    }
+
+    #[test]
+    fn a_list_whose_name_was_given_to_another_is_called_as_it_was() {
+        let list = |id: i32| format!(r#"{{"type":"list","element_id":{},"element":"int32"}}"#, id + 1);
+        let of = |id: i32, name: &str| format!(r#"{{"id":{id},"name":"{name}","type":{}}}"#, list(id));
+        let history = history(&[&format!("[{}]", of(5, "l")), &format!("[{},{}]", of(5, "m"), of(7, "l"))]);
+        let leaves = [leaf("l.list.element", None, Some(6))];
+        let names = FileNames::new(&history, history.current()).of_file(&leaves);
+        assert_eq!(names, [(FieldId(5), Some("l".to_owned())), (FieldId(7), None)]);
     }
 
     #[test]

@@ -85,10 +85,12 @@ impl Catalog {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
             let ResolvedSnapshot { snapshot_id, schema_id, .. } = snapshot.resolve(tx, &table)?;
             let row = live_file(tx, &table, snapshot_id, path)?;
-            let leaves = tables::load_schema(tx, &table, schema_id)?.leaf_columns();
+            let schema = tables::load_schema(tx, &table, schema_id)?;
+            let (leaves, items) = (schema.leaf_columns(), schema.item_columns());
             let statistics = History::load(tx, &table)?.read_as(tx.load_file_statistics(row.file_id)?, &leaves);
             let columns = leaves
                 .iter()
+                .chain(&items)
                 .filter_map(|leaf| {
                     let column = statistics.columns.get(&leaf.id)?.clone();
                     Some((column_ref::key(&leaf.path), (leaf.column_type, column)))

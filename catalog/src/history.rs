@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use prunus_manifest::{ReadTransaction, TableRow};
 use prunus_statistics::{FieldId, FileStatistics, PrimitiveType};
 
-use crate::collect::TableColumn;
+use crate::collect::{ItemHolder, TableColumn};
 use crate::schema::{Field, LeafColumn, Schema, Type};
 use crate::schema_json::schema_from_text;
 use crate::{Error, Result};
@@ -92,8 +92,12 @@ impl History {
     /// About how much memory it takes.
     pub(crate) fn size_bytes(&self) -> usize {
         const FIELD_BYTES: usize = 256;
-        let fields: usize = self.schemas.iter().map(|schema| reached(schema).len()).sum();
-        FIELD_BYTES * (fields + self.names.len())
+        FIELD_BYTES * (self.count_fields() + self.names.len())
+    }
+
+    /// How many fields all schemas have together that are reached through structs.
+    pub(crate) fn count_fields(&self) -> usize {
+        self.schemas.iter().map(|schema| reached(schema).len()).sum()
     }
 
     /// Every path that a field may stand under in a file: each of the names that it has and had, in each of those of the structs
@@ -126,6 +130,21 @@ impl History {
             column.former_paths = self.paths(reached).into_iter().filter(|path| *path != column.path).collect();
         }
         wanted
+    }
+
+    /// The lists and maps of the current schema as the collector looks for them in files, with the paths that they had.
+    pub(crate) fn item_holders(&self) -> Vec<ItemHolder> {
+        let reached = reached(self.current());
+        let holder = |reached: &Reached<'_>| {
+            let (field, path) = (reached.field.clone(), reached.path.clone());
+            let former_paths = self.paths(reached).into_iter().filter(|former| *former != path).collect();
+            matches!(field.field_type, Type::List { .. } | Type::Map { .. }).then_some(ItemHolder {
+                field,
+                path,
+                former_paths,
+            })
+        };
+        reached.iter().filter_map(holder).collect()
     }
 
     /// Statistics as they are stored, in the types that a schema's columns have.

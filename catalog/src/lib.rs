@@ -28,6 +28,7 @@ pub mod collect;
 mod declared;
 mod partition;
 mod registration;
+mod schema_from_file;
 mod file_columns;
 mod late_columns;
 mod alter;
@@ -35,9 +36,11 @@ mod commit;
 mod zone_maps;
 mod plan_cache;
 mod plan;
+mod obstacle_log;
 mod leases;
 mod snapshots;
 mod files;
+mod coverage;
 mod changes;
 mod rollback;
 mod tags;
@@ -48,7 +51,7 @@ mod regroup;
 mod audit;
 mod operations;
 
-pub use alter::{AlterRequest, MAX_COLUMN_PATHS, MAX_SCHEMAS};
+pub use alter::{AlterRequest, MAX_COLUMN_PATHS, MAX_FIELDS_OF_ALL_SCHEMAS, MAX_SCHEMAS};
 pub use audit::{AuditBudget, AuditPage, AuditRequest, DEFAULT_AUDIT_BYTES_PER_SECOND, FoundByAudit};
 pub use catalog::{Catalog, CatalogOptions};
 pub use changes::{Changes, ChangesRequest};
@@ -56,6 +59,9 @@ pub use clock::{Clock, SystemClock};
 pub use commit::{
     AddedFile, CommitRequest, Committed, MAX_COMMIT_ATTEMPTS, MAX_FILES_PER_COMMIT, MAX_LISTED_CONFLICTS,
     MAX_READING_TIME, MAX_TABLES_PER_TRANSACTION, TableCommit, TableCommitted,
+};
+pub use coverage::{
+    ColumnCoverage, ColumnFiles, CountFiles, Coverage, CoveredType, OverlapDepth, ProvenanceFiles, SideFiles,
 };
 pub use declared::{DeclaredBound, DeclaredStatistics};
 pub use error::{Error, Fault, Result};
@@ -66,6 +72,7 @@ pub use leases::{LEASE_MS, MAX_LEASES};
 pub use location::{Location, LocationError, MAX_LOCATION_BYTES};
 pub use name::{MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, NameError, NamespaceName, TableIdent, TableName, TagName};
 pub use namespaces::Namespace;
+pub use obstacle_log::{ColumnObstacle, MAX_EXAMPLE_BYTES, MAX_LOGGED_OBSTACLES};
 pub use once::{Done, Once, Render};
 pub use operations::{backup, check, restore};
 pub use orphans::{MIN_ORPHAN_AGE_MS, OrphanPage, OrphansRequest};
@@ -80,7 +87,7 @@ pub use prunus_manifest::{
     Existing, Fault as CheckFault, FileId, Finding, ManifestId, Mend, Operation, Place, PowerLoss, RequestKey,
     SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
 };
-pub use prunus_pruner::{FilterError, NanOrder, Obstacles, Outcome, Verdict};
+pub use prunus_pruner::{FilterError, NanOrder, Obstacle, Obstacles, Outcome, Verdict};
 pub use regroup::{RegroupRequest, Regrouped};
 pub use schema_json::{FieldJson, NestedJson, SchemaJsonError, TypeJson, literal_from_json, value_to_json};
 pub use snapshots::Snapshot;

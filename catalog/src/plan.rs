@@ -214,6 +214,10 @@ impl Catalog {
         let filter = request.filter.clone().map(ReadFilter::parse).transpose()?;
         let Found { table_id, snapshot_id, schema_id, schema, history, survivors, residuals, mut metrics } =
             self.store.read(|tx| find(tx, &self.plan_cache, ident, request, filter.as_ref()))?;
+        // A later page is of the same plan.
+        if !matches!(request.page, PlanPage::After(..)) {
+            self.obstacle_log.record(table_id, &metrics, self.clock.now_ms());
+        }
         let (page, more) = cut_page(&survivors, request.page);
         if more {
             self.leases.take(table_id, snapshot_id, self.clock.now_ms());

@@ -52,8 +52,8 @@ enum Key {
     /// With how many removals there are: these only become more.
     Removals(ManifestId, u64),
     Column(ManifestId, FieldId, PrimitiveType),
-    /// The same without what is the writer's word alone.
-    UndeclaredColumn(ManifestId, FieldId, PrimitiveType),
+    /// The same without what is the writer's word alone, with the generation of the layout: there may be no block yet.
+    UndeclaredColumn(ManifestId, FieldId, PrimitiveType, u64),
     /// That there is no such block, with the generation of the layout: one may come.
     NoColumn(ManifestId, FieldId, PrimitiveType, u64),
     Tail(TableId),
@@ -300,7 +300,12 @@ impl<'a> PlanReader<'a> {
     ) -> Result<Arc<ColumnZones>> {
         cached!(
             self,
-            Key::UndeclaredColumn(manifest.manifest_id, column.field_id, column.column_type),
+            Key::UndeclaredColumn(
+                manifest.manifest_id,
+                column.field_id,
+                column.column_type,
+                self.table.layout_generation
+            ),
             Part::Column,
             zone_maps::usable(&self.tx.load_undeclared_block(manifest, column)?)?
         )

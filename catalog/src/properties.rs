@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use prunus_statistics::FieldId;
 
-use crate::schema::LeafColumn;
+use crate::schema::{LeafColumn, Schema};
 use crate::{Fault, column_ref};
 
 /// What the catalog does about statistics when files are registered.
@@ -87,9 +87,11 @@ impl StatisticsProperties {
     }
 
     /// Reads them, and holds them against the table's columns.
-    pub(crate) fn parse_for(properties: &BTreeMap<String, String>, columns: &[LeafColumn]) -> Result<Self, Vec<Fault>> {
+    pub(crate) fn parse_for(properties: &BTreeMap<String, String>, schema: &Schema) -> Result<Self, Vec<Fault>> {
         let parsed = Self::parse(properties)?;
-        let unknown = parsed.columns.keys().filter(|key| column_ref::find(columns, key).is_none());
+        let mut columns = schema.leaf_columns();
+        columns.extend(schema.item_columns());
+        let unknown = parsed.columns.keys().filter(|key| column_ref::find(&columns, key).is_none());
         let faults: Vec<Fault> = unknown
             .map(|key| {
                 let at = format!("properties.{STATISTICS_OF}{key}");
@@ -101,9 +103,10 @@ impl StatisticsProperties {
 
     /// What is kept of each of these columns, where it is not all. A key that names none of them was a column's that has been
     /// renamed or dropped since.
-    pub(crate) fn kept(&self, columns: &[LeafColumn]) -> BTreeMap<FieldId, KeptStatistics> {
+    pub(crate) fn kept(&self, columns: &[LeafColumn], items: &[LeafColumn]) -> BTreeMap<FieldId, KeptStatistics> {
         let kept = self.columns.iter().filter(|(_, kept)| **kept != KeptStatistics::Bounds);
-        kept.filter_map(|(key, kept)| Some((column_ref::find(columns, key)?.id, *kept))).collect()
+        let find = |key| column_ref::find(columns, key).or_else(|| column_ref::find(items, key));
+        kept.filter_map(|(key, kept)| Some((find(key)?.id, *kept))).collect()
     }
 }
 
@@ -143,9 +146,8 @@ impl Reading<'_> {
 
 #[cfg(test)]
 mod tests {
-    use prunus_statistics::PrimitiveType;
-
     use super::*;
+    use crate::schema_json::schema_from_text;
 
     fn properties(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
@@ -155,14 +157,14 @@ mod tests {
         StatisticsProperties::parse(&properties(pairs))
     }
 
-    fn columns() -> [LeafColumn; 2] {
-        [1, 2].map(|id| LeafColumn {
-            id: FieldId(id),
-            path: vec![if id == 1 { "a" } else { "b.c" }.to_owned()],
-            column_type: PrimitiveType::Int32,
-            default: None,
-            required: false,
-        })
+    fn schema() -> Schema {
+        let text = r#"[{"id": 1, "name": "a", "type": "int32"}, {"id": 2, "name": "b.c", "type": "int32"},
+            {"id": 3, "name": "l", "type": {"type": "list", "element_id": 4, "element": "int32"}}]"#;
+        schema_from_text(text).unwrap()
+    }
+
+    fn kept(pairs: &[(&str, &str)]) -> BTreeMap<FieldId, KeptStatistics> {
+        parse(pairs).unwrap().kept(&schema().leaf_columns(), &schema().item_columns())
     }
 
     #[test]
@@ -195,16 +197,17 @@ mod tests {
 
     #[test]
     fn what_is_kept_of_a_column_goes_by_its_key() {
-        let parsed = parse(&[("statistics.a", "none"), ("statistics.\"b.c\"", "counts"), ("statistics.#2", "counts")]);
+        let pairs = [("statistics.a", "none"), ("statistics.\"b.c\"", "counts"), ("statistics.#2", "counts")];
         let expected = [(FieldId(1), KeptStatistics::None), (FieldId(2), KeptStatistics::Counts)];
-        assert_eq!(parsed.unwrap().kept(&columns()), expected.into());
+        assert_eq!(kept(&pairs), expected.into());
+        assert_eq!(kept(&[("statistics.l.element", "none")]), [(FieldId(4), KeptStatistics::None)].into());
     }
 
     #[test]
     fn the_key_of_no_column_is_a_fault_where_it_is_set_and_none_later() {
         let set = [("statistics.z", "none")];
-        let faults = StatisticsProperties::parse_for(&properties(&set), &columns()).unwrap_err();
+        let faults = StatisticsProperties::parse_for(&properties(&set), &schema()).unwrap_err();
         assert_eq!(faults[0].column.as_deref(), Some("z"));
-        assert!(parse(&set).unwrap().kept(&columns()).is_empty());
+        assert!(kept(&set).is_empty());
     }
 }

@@ -1,8 +1,12 @@
 //! A table's schema: fields with ids that are assigned once and never given to another field.
 
+mod items;
+
 use std::collections::BTreeSet;
 
 use prunus_statistics::{FieldId, PrimitiveType, Value};
+
+pub(crate) use items::items_of;
 
 /// The type of a field.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +52,8 @@ pub struct Field {
     pub doc: Option<String>,
 }
 
-/// A column that carries statistics: a leaf that is reached through structs alone, so that it has one value per row.
+/// A column that carries statistics: a leaf that is reached through structs alone, so that it has one value per row; or one that
+/// lies in a list or map, see [`Schema::item_columns`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeafColumn {
     /// The id of the leaf.
@@ -129,7 +134,7 @@ impl Schema {
         &self.fields
     }
 
-    /// The columns that carry statistics, in the order of the schema.
+    /// The columns that carry statistics and have one value per row, in the order of the schema.
     pub fn leaf_columns(&self) -> Vec<LeafColumn> {
         let mut leaves = Vec::new();
         collect_leaves(&self.fields, &mut Vec::new(), true, &mut leaves);

@@ -16,7 +16,7 @@ use crate::page::PageSize;
 use crate::properties::StatisticsProperties;
 use crate::schema::{LeafColumn, NewField, Schema, assign_ids};
 use crate::schema_json::{schema_from_text, schema_to_text};
-use crate::{Error, Fault, Result, blocking, registration};
+use crate::{Error, Fault, Result, blocking, schema_from_file};
 
 /// A table as it stands.
 #[derive(Clone, Debug)]
@@ -95,21 +95,20 @@ impl Catalog {
         };
         let fields = match new.schema {
             SchemaSource::Fields(fields) => fields,
-            SchemaSource::File(path) => registration::schema_of_file(&self.storage, &path, location.as_ref()).await?,
+            SchemaSource::File(path) => {
+                schema_from_file::schema_of_file(&self.storage, &path, location.as_ref()).await?
+            }
         };
         let schema = assign_ids(fields).map_err(|error| Error::invalid(Fault::at("schema", error.to_string())))?;
         let leaves = schema.leaf_columns();
-        StatisticsProperties::parse_for(&new.properties, &leaves).map_err(Error::Invalid)?;
+        StatisticsProperties::parse_for(&new.properties, &schema).map_err(Error::Invalid)?;
         let row = NewTableRow {
             namespace: new.ident.namespace.as_str().to_owned(),
             name: new.ident.name.as_str().to_owned(),
             uuid: self.clock.new_uuid().to_string(),
             location: location.map(|location| location.as_str().to_owned()),
             schema: schema_to_text(&schema).map_err(|_| Error::StoredSchema)?,
-            columns: leaves
-                .iter()
-                .map(|leaf| SchemaColumn { field_id: leaf.id, column_type: leaf.column_type })
-                .collect(),
+            columns: stored_columns(&schema),
             last_field_id: schema.last_field_id(),
             cluster_by: match new.cluster_by {
                 Some(keys) => cluster_by_ids(keys, &leaves)?,
@@ -181,6 +180,12 @@ impl Catalog {
         };
         blocking::to_the_end(drop).await
     }
+}
+
+/// The columns of a schema that the store keeps statistics of.
+pub(crate) fn stored_columns(schema: &Schema) -> Vec<SchemaColumn> {
+    let columns = schema.leaf_columns().into_iter().chain(schema.item_columns());
+    columns.map(|column| SchemaColumn { field_id: column.id, column_type: column.column_type }).collect()
 }
 
 /// What a table is clustered by if nothing is asked for: the first column of dates or times.

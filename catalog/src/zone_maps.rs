@@ -13,39 +13,54 @@ use crate::plan_cache::{Manifests, PlanReader, TableZones, TailChunk};
 /// A column that a program reads.
 pub(crate) type ProgramColumn = (FieldId, PrimitiveType);
 
-/// The zone maps of the manifests of a table, in the order of these.
+/// The zone maps of the manifests of a table.
+pub(crate) struct ManifestZoneMaps {
+    /// In the order of the manifests.
+    pub(crate) zones: ZoneMaps,
+    /// `None` if nothing of the columns is any writer's word alone.
+    pub(crate) declared: Option<DeclaredZoneMaps>,
+}
+
+/// What of the zone maps of manifests is the writers' word alone.
+pub(crate) struct DeclaredZoneMaps {
+    /// The zone maps without it.
+    pub(crate) undeclared: ZoneMaps,
+    /// How many files at most of each manifest have such statistics of the columns.
+    pub(crate) files: Vec<u64>,
+}
+
+/// The zone maps of the manifests of a table.
 pub(crate) fn of_manifests(
     reader: &PlanReader<'_>,
     manifests: &Manifests,
     columns: &[ProgramColumn],
-) -> Result<ZoneMaps> {
-    build(&manifests.row_counts, columns, |column| Ok(Arc::clone(&reader.load_zones(manifests, column)?.zones)))
+) -> Result<ManifestZoneMaps> {
+    let mut zones = ZoneMaps::new(&manifests.row_counts);
+    let mut all = Vec::with_capacity(columns.len());
+    for column in columns {
+        let of_column = reader.load_zones(manifests, column_of(column))?;
+        zones.insert(column.0, Arc::clone(&of_column.zones))?;
+        all.push((column.0, of_column));
+    }
+    Ok(ManifestZoneMaps { zones, declared: declared(manifests, &all)? })
 }
 
-/// The same without what is the writer's word alone, and how many files at most of each manifest have such statistics of these
-/// columns; `None` if none has.
-pub(crate) fn of_undeclared_manifests(
-    reader: &PlanReader<'_>,
-    manifests: &Manifests,
-    columns: &[ProgramColumn],
-) -> Result<Option<(ZoneMaps, Vec<u64>)>> {
-    let zones: Vec<Arc<TableZones>> =
-        columns.iter().map(|column| reader.load_zones(manifests, column_of(column))).collect::<Result<_>>()?;
-    if zones.iter().all(|zones| zones.declared.is_none()) {
+fn declared(manifests: &Manifests, columns: &[(FieldId, Arc<TableZones>)]) -> Result<Option<DeclaredZoneMaps>> {
+    if columns.iter().all(|(_, zones)| zones.declared.is_none()) {
         return Ok(None);
     }
-    let (mut zone_maps, mut files) = (ZoneMaps::new(&manifests.row_counts), vec![0_u64; manifests.rows.len()]);
-    for ((field_id, _), zones) in columns.iter().zip(&zones) {
+    let (mut undeclared, mut files) = (ZoneMaps::new(&manifests.row_counts), vec![0_u64; manifests.rows.len()]);
+    for (field_id, zones) in columns {
         let Some(declared) = &zones.declared else {
-            zone_maps.insert(*field_id, Arc::clone(&zones.zones))?;
+            undeclared.insert(*field_id, Arc::clone(&zones.zones))?;
             continue;
         };
-        zone_maps.insert(*field_id, Arc::clone(&declared.undeclared))?;
+        undeclared.insert(*field_id, Arc::clone(&declared.undeclared))?;
         for (sum, files) in files.iter_mut().zip(&declared.files) {
             *sum = sum.saturating_add(files.unwrap_or(0));
         }
     }
-    Ok(Some((zone_maps, files)))
+    Ok(Some(DeclaredZoneMaps { undeclared, files }))
 }
 
 /// The zone maps of the files of one manifest, in the order of its entries.
@@ -95,12 +110,22 @@ pub(crate) enum WritersWord {
 /// The zone maps of one column over entries of the tail, whose statistics are of the type `written_as`.
 pub(crate) fn of_tail_column(
     tail: &[Arc<TailEntry>],
-    SchemaColumn { field_id, column_type }: SchemaColumn,
+    column: SchemaColumn,
     written_as: PrimitiveType,
     word: WritersWord,
 ) -> Result<ColumnZones> {
+    usable(&stored_of_tail(tail.iter().map(Arc::as_ref), column, written_as, word))
+}
+
+/// The same as a manifest would store it.
+pub(crate) fn stored_of_tail<'e>(
+    tail: impl Iterator<Item = &'e TailEntry>,
+    SchemaColumn { field_id, column_type }: SchemaColumn,
+    written_as: PrimitiveType,
+    word: WritersWord,
+) -> StoredZones {
     let written = SchemaColumn { field_id, column_type: written_as };
-    let zone = |entry: &Arc<TailEntry>| {
+    let zone = |entry: &TailEntry| {
         let column = entry.statistics.columns.get(&field_id);
         let column = column.filter(|_| word == WritersWord::Taken || !entry.is_declared(written));
         if written_as == column_type {
@@ -109,8 +134,8 @@ pub(crate) fn of_tail_column(
         let column = column.cloned().map(|column| column.read_as(written_as, column_type));
         ZoneMap::of_file(column.as_ref(), column_type, entry.row_count)
     };
-    let zones: Vec<ZoneMap> = tail.iter().map(zone).collect();
-    usable(&StoredZones::from_zone_maps(column_type.physical_type(), &zones))
+    let zones: Vec<ZoneMap> = tail.map(zone).collect();
+    StoredZones::from_zone_maps(column_type.physical_type(), &zones)
 }
 
 /// The zone maps of one file.

@@ -49,6 +49,7 @@ mod entry_block;
 mod forgotten;
 mod inspect;
 mod manifest;
+mod registered_column;
 
 mod install;
 mod late_column;
@@ -93,6 +94,7 @@ pub use layout::{ColumnRepair, FileRepair, Regrouped, RepairOutcome, TableLayout
 pub use leaf_set::FileLeaf;
 pub use manifest::{ManifestRow, ManifestZones, Removal};
 pub use namespace::NamespaceRow;
+pub use registered_column::RegisteredColumn;
 pub use restore::{Existing, restore};
 pub use rollback::{MAX_FILES_PER_ROLLBACK, NewRollback, PreparedRollback, ROLLED_BACK_TO};
 pub use schema::SchemaColumn;

@@ -10,6 +10,7 @@ mod lookup;
 mod pattern;
 mod value;
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 pub(crate) use self::comparison::may_be_float;
@@ -79,6 +80,8 @@ pub struct BoundPredicate {
 pub(crate) struct BoundConjunct {
     pub(crate) node: BoundNode,
     pub(crate) expression: String,
+    /// The columns that it names, those among them of which nothing can be proven.
+    pub(crate) names: BTreeSet<FieldId>,
 }
 
 /// A bound boolean expression.
@@ -150,12 +153,13 @@ impl BoundPredicate {
     /// # Errors
     /// Every fault found: unknown columns, literals that do not go with their column, columns that are no conditions.
     pub fn bind(predicate: &Predicate, columns: &[Column], options: &BindOptions) -> Result<Self, Vec<FilterError>> {
-        let mut binder = Binder { columns, options, faults: Vec::new() };
+        let mut binder = Binder::new(columns, options);
         let conjuncts = conjuncts(predicate)
             .into_iter()
             .map(|(part, negated)| BoundConjunct {
                 node: binder.node_or_not(part, negated),
                 expression: shown(part, negated),
+                names: std::mem::take(&mut binder.names),
             })
             .collect();
         if binder.faults.is_empty() {
@@ -181,7 +185,7 @@ pub(crate) fn bind_test(
     columns: &[Column],
     options: &BindOptions,
 ) -> Result<BoundNode, Vec<FilterError>> {
-    let mut binder = Binder { columns, options, faults: Vec::new() };
+    let mut binder = Binder::new(columns, options);
     let node = binder.node(test);
     if binder.faults.is_empty() { Ok(node) } else { Err(binder.faults) }
 }
@@ -215,6 +219,8 @@ struct Binder<'a> {
     columns: &'a [Column],
     options: &'a BindOptions,
     faults: Vec<FilterError>,
+    /// The columns that were found so far.
+    names: BTreeSet<FieldId>,
 }
 
 /// A bound operand of a comparison.
@@ -241,6 +247,19 @@ fn conjuncts(predicate: &Predicate) -> Vec<(&Predicate, bool)> {
         }
     }
     conjuncts
+}
+
+impl<'a> Binder<'a> {
+    fn new(columns: &'a [Column], options: &'a BindOptions) -> Self {
+        Self { columns, options, faults: Vec::new(), names: BTreeSet::new() }
+    }
+
+    /// The column of a name, which is noted as named.
+    fn find(&mut self, name: &ColumnName) -> Result<&'a Column, FilterError> {
+        let column = lookup::find(self.columns, name)?;
+        self.names.insert(column.id);
+        Ok(column)
+    }
 }
 
 impl Binder<'_> {
@@ -314,7 +333,7 @@ impl Binder<'_> {
 
     /// A column that carries statistics, or why this one does not. A name that is none is noted as a fault.
     fn column(&mut self, name: &ColumnName) -> Result<BoundColumn, String> {
-        match lookup::find(self.columns, name) {
+        match self.find(name) {
             Ok(Column { id, path, column_type: Some(column_type), .. }) => {
                 Ok(BoundColumn { id: *id, column_type: *column_type, name: path.join(".") })
             }
@@ -330,7 +349,7 @@ impl Binder<'_> {
     fn unsupported(&mut self, other: &Unsupported) -> String {
         let mut nested = String::new();
         for name in &other.columns {
-            match lookup::find(self.columns, name) {
+            match self.find(name) {
                 Ok(Column { path, column_type: None, .. }) => nested = format!(": {}", without_statistics(path)),
                 Ok(_) => {}
                 Err(fault) => self.faults.push(fault),
@@ -340,7 +359,7 @@ impl Binder<'_> {
     }
 }
 
-/// Why nothing is known of a struct, list or map; elements of lists, keys and values have no statistics of their own.
+/// Why nothing is known of a struct, list or map: statistics are of values, and these have none of their own.
 fn without_statistics(path: &[String]) -> String {
     format!("no statistics are kept of the nested column `{}`", path.join("."))
 }
@@ -539,7 +558,10 @@ mod tests {
         check("'x' = ANY(tags)", equal);
         check("map_contains_key(tags, 'x')", "unknown(no bounds are known of the keys of `tags`)");
         check("list_contains(tags, NULL)", "constant {true, false, null}");
-        check_faults("array_has(tags, 1)", &["column `tags`: 1 cannot be compared with a column of type string"]);
+        check_faults(
+            "array_has(tags, 1)",
+            &["column `tags.element`: 1 cannot be compared with a column of type string"],
+        );
         check_faults("array_has(tag, 'x')", &["unknown column `tag`, did you mean `tags`?"]);
     }
 

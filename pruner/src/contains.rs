@@ -64,6 +64,17 @@ impl ContainsTest {
     }
 }
 
+impl ItemKind {
+    /// What such an item is called in the path to it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Element => "element",
+            Self::Key => "key",
+            Self::Value => "value",
+        }
+    }
+}
+
 impl fmt::Display for ItemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -50,7 +50,7 @@ pub use iceberg_json::IcebergForm;
 pub use interval_literal::{IntervalLength, IntervalLiteral};
 pub use json_literal::{JsonLiteral, JsonScalar};
 pub use mask::Mask;
-pub use obstacles::Obstacles;
+pub use obstacles::{Obstacle, Obstacles};
 pub use predicate::{ColumnName, CompareOp, Expression, FilterLanguage, NamePart, Predicate, TruthValue, Unsupported};
 pub use program::{Conjunct, PruningProgram};
 pub use residual::{MAX_RESIDUALS, Residual, ResidualProgram, Residuals};

@@ -70,6 +70,11 @@ impl Mask {
         self.words.iter().all(|word| *word == 0)
     }
 
+    /// Whether some container is in both sets.
+    pub(crate) fn intersects(&self, other: &Self) -> bool {
+        self.words.iter().zip(&other.words).any(|(word, other)| word & other != 0)
+    }
+
     /// The indices of the containers in the set, rising.
     pub fn indices(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(at, word)| {

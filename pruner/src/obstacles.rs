@@ -1,11 +1,25 @@
 //! Why a conjunct could not prune more.
 
+use std::collections::BTreeSet;
 use std::fmt;
+
+use prunus_statistics::FieldId;
 
 use crate::mask::Mask;
 use crate::outcome::OutcomeSet;
 use crate::program::{Conjunct, Leaf, Node, Test};
 use crate::zone_maps::ZoneMaps;
+
+/// A kind of thing that stands in a conjunct's way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Obstacle {
+    /// The conjunct, or a part of it, has no rule.
+    Unsupported,
+    /// A column lacks a bound or a null count that a test reads.
+    WithoutStatistics,
+    /// The NaN count of a column is not known, and its rows could pass if they were NaN.
+    NanCountUnknown,
+}
 
 /// What stood in a conjunct's way in the containers that were kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +30,8 @@ pub struct Obstacles {
     pub without_statistics: u64,
     /// In how many containers the NaN count of a column is not known and its rows could pass if they were NaN.
     pub nan_count_unknown: u64,
+    /// The columns that each of these comes from: where there is no rule, all that the conjunct names.
+    pub columns: BTreeSet<(FieldId, Obstacle)>,
 }
 
 impl Obstacles {
@@ -23,9 +39,19 @@ impl Obstacles {
     pub fn of(conjunct: &Conjunct, zones: &ZoneMaps, kept: &Mask) -> Self {
         let mut without_statistics = Mask::none(kept.len());
         let mut nan_count_unknown = Mask::none(kept.len());
+        let mut columns = BTreeSet::new();
+        if conjunct.unsupported.is_some() && !kept.is_none() {
+            columns.extend(conjunct.names.iter().map(|id| (*id, Obstacle::Unsupported)));
+        }
+        let mut note = |obstacle, leaf: &Leaf, lacking: &Mask| {
+            if lacking.intersects(kept) {
+                columns.insert((leaf.column.id, obstacle));
+            }
+        };
         for (leaf, asked) in leaves(&conjunct.node) {
             let Some(column) = zones.column(leaf.column.id) else {
                 without_statistics = Mask::all(kept.len());
+                note(Obstacle::WithoutStatistics, leaf, &without_statistics);
                 continue;
             };
             let lacking = match leaf.test {
@@ -33,25 +59,31 @@ impl Obstacles {
                 Test::Always(_) | Test::Nan { .. } => Mask::none(kept.len()),
                 _ => column.bounds.both_known().complement().and(&column.may_have_value),
             };
+            note(Obstacle::WithoutStatistics, leaf, &lacking);
             without_statistics = without_statistics.or(&lacking);
             if leaf.on_nan.intersects(asked) {
-                nan_count_unknown = nan_count_unknown.or(&column.nan_count_known.clone().complement());
+                let lacking = column.nan_count_known.clone().complement();
+                note(Obstacle::NanCountUnknown, leaf, &lacking);
+                nan_count_unknown = nan_count_unknown.or(&lacking);
             }
         }
         Self {
             unsupported: conjunct.unsupported.clone(),
             without_statistics: without_statistics.and(kept).count() as u64,
             nan_count_unknown: nan_count_unknown.and(kept).count() as u64,
+            columns,
         }
     }
 
     /// These and others of the same conjunct.
     #[must_use]
-    pub fn plus(self, other: Self) -> Self {
+    pub fn plus(mut self, mut other: Self) -> Self {
+        self.columns.append(&mut other.columns);
         Self {
             unsupported: self.unsupported.or(other.unsupported),
             without_statistics: self.without_statistics + other.without_statistics,
             nan_count_unknown: self.nan_count_unknown + other.nan_count_unknown,
+            columns: self.columns,
         }
     }
 
@@ -168,6 +200,24 @@ mod tests {
         let kept = Mask::from_fn(5, |index| index != 2);
         assert_eq!(obstacles("x > 5", &kept).to_string(), "no bounds or counts in 1 files");
         assert!(obstacles("x > 5", &Mask::none(5)).is_none());
+    }
+
+    #[test]
+    fn each_obstacle_names_the_columns_that_it_comes_from() {
+        use Obstacle::{NanCountUnknown, Unsupported, WithoutStatistics};
+        let check = |text: &str, kept: &Mask, expected: &[(i32, Obstacle)]| {
+            let columns = expected.iter().map(|(id, obstacle)| (FieldId(*id), *obstacle)).collect();
+            assert_eq!(obstacles(text, kept).columns, columns, "{text}");
+        };
+        let all = Mask::all(5);
+        check(
+            "x > 5 OR without_zones = 1",
+            &all,
+            &[(1, WithoutStatistics), (1, NanCountUnknown), (2, WithoutStatistics)],
+        );
+        check("abs(x) + without_zones > lower(without_zones)", &all, &[(1, Unsupported), (2, Unsupported)]);
+        check("x > 5", &Mask::from_fn(5, |index| index == 2), &[(1, NanCountUnknown)]);
+        check("x > 5 AND lower(x) = 'a'", &Mask::none(5), &[]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What to compute over zone maps, and which of their columns that needs.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use prunus_statistics::{FieldId, PhysicalType, PrimitiveType, Value};
@@ -25,6 +26,8 @@ pub struct Conjunct {
     pub expression: String,
     /// Why it cannot prune, where that is already plain from the filter.
     pub unsupported: Option<String>,
+    /// The columns that it names.
+    pub(crate) names: BTreeSet<FieldId>,
 }
 
 #[derive(Clone, Debug)]
@@ -86,7 +89,7 @@ impl PruningProgram {
             .map(|bound| {
                 let mut unsupported = None;
                 let node = compile_node(bound.node, &mut unsupported);
-                Conjunct { node, expression: bound.expression, unsupported }
+                Conjunct { node, expression: bound.expression, unsupported, names: bound.names }
             })
             .collect();
         let mut order: Vec<usize> = (0..conjuncts.len()).collect();

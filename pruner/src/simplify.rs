@@ -5,6 +5,7 @@
 //! the constant FALSE, so that NOT over it stays right.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use prunus_statistics::Value;
 
@@ -13,7 +14,10 @@ use crate::outcome::OutcomeSet;
 
 /// Intersects the ranges among the parts of a conjunction.
 pub(crate) fn intersect(parts: Vec<BoundNode>) -> Vec<BoundNode> {
-    let conjuncts = parts.into_iter().map(|node| BoundConjunct { node, expression: String::new() }).collect();
+    let conjuncts = parts
+        .into_iter()
+        .map(|node| BoundConjunct { node, expression: String::new(), names: BTreeSet::new() })
+        .collect();
     intersect_conjuncts(conjuncts).into_iter().map(|conjunct| conjunct.node).collect()
 }
 

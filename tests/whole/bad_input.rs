@@ -198,7 +198,7 @@ async fn tables_that_cannot_be_are_refused() {
         json!({"name": "u", "schema_from": server.path("gone.parquet")}),
         json!({"name": "u"}),
         json!({"name": "u", "schema_from": server.path("a.parquet"), "cluster_by": ["x"]}),
-        json!({"name": "u", "schema_from": server.path("a.parquet"), "properties": {"verification": "scan"}}),
+        json!({"name": "u", "schema_from": server.path("a.parquet"), "properties": {"verification": "read"}}),
         json!({"name": "u", "schema_from": server.path("a.parquet"), "location": "relative"}),
     ] {
         let (status, problem) = create(body.clone()).await;

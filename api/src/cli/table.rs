@@ -1,5 +1,6 @@
 //! `prunus table`
 
+mod columns;
 mod create;
 mod drop;
 mod list;
@@ -21,6 +22,7 @@ enum TableCommand {
     Create(create::CreateArgs),
     List(list::ListArgs),
     Show(show::ShowArgs),
+    Columns(columns::ColumnsArgs),
     Drop(drop::DropArgs),
 }
 
@@ -29,6 +31,7 @@ pub(super) async fn run(args: TableArgs) -> Result<Exit, CliError> {
         TableCommand::Create(args) => create::run(args).await,
         TableCommand::List(args) => list::run(args).await,
         TableCommand::Show(args) => show::run(args).await,
+        TableCommand::Columns(args) => columns::run(args).await,
         TableCommand::Drop(args) => drop::run(args).await,
     }
 }

@@ -10,7 +10,7 @@ use crate::collect::{self, ColumnFault, Footer, ScanFor, ScannedLeaves};
 use crate::declared::{Column, is_valueless};
 use crate::location::Location;
 use crate::properties::KeptStatistics;
-use crate::registration::Target;
+use crate::registration::{Matched, Target};
 use crate::schema::LeafColumn;
 use crate::storage::{Storage, StorageError, StoredObject};
 
@@ -84,7 +84,29 @@ impl Reading {
             };
             Some((leaf.id, scan_for))
         };
-        target.columns.iter().filter_map(wish).collect()
+        let of_item = |item: &LeafColumn| {
+            let is_wanted = match self {
+                _ if target.kept(item.id) == KeptStatistics::None => false,
+                Self::Data => true,
+                Self::Loose => !has_scanned_bounds(file.statistics.columns.get(&item.id)),
+                Self::Footer | Self::NanCounts => false,
+            };
+            is_wanted.then_some((item.id, ScanFor::Everything))
+        };
+        target.columns.iter().filter_map(wish).chain(target.items.iter().filter_map(of_item)).collect()
+    }
+}
+
+/// Whether the bounds of what lists and maps hold are as good as they can be.
+fn has_scanned_bounds(stored: Option<&FileColumn>) -> bool {
+    match stored {
+        None => false,
+        Some(FileColumn::Absent) => true,
+        Some(FileColumn::Present(statistics)) => {
+            let is_scanned =
+                |bound: &Option<Bound>| bound.as_ref().is_some_and(|bound| bound.provenance == Provenance::Scanned);
+            is_scanned(&statistics.min) && is_scanned(&statistics.max)
+        }
     }
 }
 
@@ -131,7 +153,7 @@ impl Examination<'_> {
         let footer = Footer::parse(&bytes.metadata)?;
         self.check_rows(footer.row_count());
         let scanned = self.scan(storage, &bytes.object, &footer).await?;
-        match collect::match_scanned_columns(&footer, &scanned, &self.target.wanted, usize::MAX) {
+        match Matched::find(&footer, &scanned, self.target) {
             Ok(collected) => self.check_columns(&collected.columns, footer.row_count()),
             Err(faults) => self.other_schema(&faults),
         }
@@ -177,13 +199,11 @@ impl Examination<'_> {
             return Ok(scanned);
         }
         // Where columns do not match, that is found afterwards.
-        let Ok(collected) = collect::match_columns(footer, &self.target.wanted, usize::MAX) else {
-            return Ok(scanned);
-        };
-        for (field_id, index) in collected.leaf_of_column {
-            let Some(scan_for) = self.wanted.get(&field_id) else { continue };
+        let Ok(matched) = Matched::find(footer, &scanned, self.target) else { return Ok(scanned) };
+        for (field_id, scan_for) in self.wanted.clone() {
+            let Some(index) = matched.leaf_of(field_id) else { continue };
             self.examined.bytes_read += footer.leaf_bytes(index);
-            match collect::scan(storage, object, footer, &[index], *scan_for).await {
+            match collect::scan(storage, object, footer, &[index], scan_for).await {
                 Ok(found) => scanned.extend(found),
                 Err(collect::ScanError::Storage(error)) if error.is_retryable() => return Err(error),
                 Err(error) => self.find(FindingKind::Unreadable, Some(field_id), None, error.with_cause()),
@@ -194,8 +214,9 @@ impl Examination<'_> {
 
     fn check_columns(&mut self, known: &BTreeMap<FieldId, FileColumn>, row_count: u64) {
         let mut now = BTreeMap::new();
-        for leaf in &self.target.columns {
-            let column = Column { column_type: leaf.column_type, row_count: Some(row_count) };
+        let of_rows = self.target.columns.iter().map(|leaf| (leaf, Some(row_count)));
+        for (leaf, row_count) in of_rows.chain(self.target.items.iter().map(|item| (item, None))) {
+            let column = Column { column_type: leaf.column_type, row_count };
             let stored = self.file.statistics.columns.get(&leaf.id);
             let Compared { refuted, column } = compare(stored, known.get(&leaf.id), column);
             for refutation in refuted {

@@ -28,7 +28,8 @@ pub(super) struct ChunkStatistics {
 impl ChunkStatistics {
     pub(super) fn of(chunk: &RawChunk<'_>, leaf: &FileLeaf, usable: Knowledge) -> Self {
         let values = chunk.value_count();
-        if values == Some(0) {
+        // Counts of a repeated leaf prove nothing, not even that it holds none.
+        if values == Some(0) && !leaf.repeated {
             return Self { min: None, max: None, null_count: Some(0), nan_count: Some(0), valueless: true };
         }
         let raw = &chunk.statistics();

@@ -78,7 +78,8 @@ mod tests {
     fn head() -> Arc<Head> {
         let properties = StatisticsProperties::parse(&[].into()).unwrap();
         let (columns, wanted, kept) = (vec![], vec![], [].into());
-        let target = Target { location: None, columns, wanted, has_nested: false, properties, kept };
+        let (items, holders) = (vec![], vec![]);
+        let target = Target { location: None, columns, wanted, items, holders, has_nested: false, properties, kept };
         Arc::new(Head { table_id: TableId(1), schema_id: SchemaId(1), target })
     }
 

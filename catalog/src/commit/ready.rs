@@ -209,8 +209,9 @@ pub(crate) fn target_of(tx: &ReadTransaction<'_>, row: &TableRow) -> Result<Targ
     let is_nested = |field: &Field| matches!(field.field_type, Type::List { .. } | Type::Map { .. });
     let has_nested = schema.fields().iter().any(is_nested);
     let (columns, wanted) = (schema.leaf_columns(), history.wanted());
-    let kept = properties.kept(&columns);
-    Ok(Target { location, columns, wanted, has_nested, properties, kept })
+    let (items, holders) = (schema.item_columns(), history.item_holders());
+    let kept = properties.kept(&columns, &items);
+    Ok(Target { location, columns, wanted, items, holders, has_nested, properties, kept })
 }
 
 /// A path that is added twice, in whichever spellings.

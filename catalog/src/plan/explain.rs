@@ -12,7 +12,7 @@ use super::{PlanRequest, ResolvedSnapshot, prepare};
 use crate::catalog::Catalog;
 use crate::name::TableIdent;
 use crate::plan_cache::{PlanCache, PlanReader};
-use crate::schema::LeafColumn;
+use crate::table_schema::TableSchema;
 use crate::{Result, blocking, column_ref, files, zone_maps};
 
 /// What is found of one file, and why.
@@ -66,13 +66,13 @@ fn explain(
     let row = files::live_file(tx, &table, snapshot_id, path)?;
     let statistics = reader.load_history()?.read_as(tx.load_file_statistics(row.file_id)?, &schema.leaves);
     let zones = zone_maps::of_file(row.row_count, &statistics, &program.columns())?;
-    Ok(Explained::new(program.explain(&zones, 0), &statistics, &schema.leaves))
+    Ok(Explained::new(program.explain(&zones, 0), &statistics, &schema))
 }
 
 impl Explained {
-    fn new(explanation: Explanation, statistics: &FileStatistics, leaves: &[LeafColumn]) -> Self {
+    fn new(explanation: Explanation, statistics: &FileStatistics, schema: &TableSchema) -> Self {
         let of_column = |facts: &prunus_pruner::ColumnFacts| {
-            let leaf = leaves.iter().find(|leaf| leaf.id == facts.id)?;
+            let leaf = schema.leaves.iter().chain(&schema.items).find(|leaf| leaf.id == facts.id)?;
             let column = statistics.columns.get(&facts.id)?.clone();
             Some((column_ref::key(&leaf.path), (leaf.column_type, column)))
         };

@@ -12,8 +12,8 @@ use super::metrics::{PlanMetrics, add_file};
 use super::prepare::Prepared;
 use super::{Pruning, add_elapsed};
 use crate::Result;
-use crate::plan_cache::{Manifests, PlanReader, ReadCounts, Removals};
-use crate::zone_maps::{self, ProgramColumn};
+use crate::plan_cache::{PlanReader, ReadCounts, Removals};
+use crate::zone_maps::{self, DeclaredZoneMaps, ManifestZoneMaps, ProgramColumn};
 
 /// A file that may match.
 #[derive(Clone, Copy, Debug)]
@@ -108,9 +108,12 @@ impl Passes<'_> {
     fn over_manifests(&mut self, table: &TableRow) -> Result<()> {
         let started = Instant::now();
         let manifests = self.reader.list_manifests()?;
-        let zones = zone_maps::of_manifests(self.reader, &manifests, &self.columns)?;
+        let ManifestZoneMaps { zones, declared } = zone_maps::of_manifests(self.reader, &manifests, &self.columns)?;
         let selection = self.select(&zones);
-        let declared = self.declared(&manifests)?;
+        let declared = declared.map(|DeclaredZoneMaps { undeclared, files }| Declared {
+            kept: self.select(&undeclared).kept().clone(),
+            files,
+        });
         let mut kept = Vec::new();
         for (index, manifest) in manifests.rows.iter().enumerate() {
             if !self.span.reaches(manifest) {
@@ -129,12 +132,6 @@ impl Passes<'_> {
         }
         add_elapsed(&mut self.found.metrics.timings.manifests, started);
         kept.into_iter().try_for_each(|(manifest, declared)| self.over_manifest(manifest, declared))
-    }
-
-    /// What would become of the manifests if no writer's word were taken; `None` if none is.
-    fn declared(&self, manifests: &Manifests) -> Result<Option<Declared>> {
-        let undeclared = zone_maps::of_undeclared_manifests(self.reader, manifests, &self.columns)?;
-        Ok(undeclared.map(|(zones, files)| Declared { kept: self.select(&zones).kept().clone(), files }))
     }
 
     /// Counts the files of a manifest that was pruned as a whole. Its row tells what is live of it in the newest snapshot;

@@ -53,9 +53,11 @@ const SET_CURSOR: &str = "
     VALUES (?1, ?2, ?3)
     ON CONFLICT (table_id, kind) DO UPDATE SET next_file_id = excluded.next_file_id";
 
-const DELETE_CURSOR: &str = "
-    DELETE FROM audit_cursor
-    WHERE table_id = ?1 AND kind = ?2";
+/// Below 0 it counts the resets: who began at one beginning does not advance another.
+const RESET_CURSOR: &str = "
+    INSERT INTO audit_cursor (table_id, kind, next_file_id)
+    VALUES (?1, ?2, -1)
+    ON CONFLICT (table_id, kind) DO UPDATE SET next_file_id = min(next_file_id, 1) - 1";
 
 /// Where a cursor begins: before all files.
 const FIRST: FileId = FileId(0);
@@ -71,7 +73,7 @@ impl ReadTransaction<'_> {
         })
     }
 
-    /// The file to go on from: all below it have been looked at. 0 where none has been, also of a table that is gone.
+    /// The file to go on from: all below it have been looked at. 0 or less where none has been, also of a table that is gone.
     ///
     /// # Errors
     /// [`Error::Sqlite`](crate::Error::Sqlite).
@@ -103,12 +105,13 @@ impl WriteTransaction<'_> {
         Ok(to)
     }
 
-    /// Has all files of a table looked at again.
+    /// Has all files of a table looked at again, and whoever looks at some of them now look again as well.
     ///
     /// # Errors
-    /// [`Error::Sqlite`](crate::Error::Sqlite).
+    /// [`Error::TableGone`](crate::Error::TableGone), [`Error::Sqlite`](crate::Error::Sqlite).
     pub fn reset_audit_cursor(&self, table_id: TableId, kind: CursorKind) -> Result<()> {
-        self.execute(DELETE_CURSOR, params![table_id, kind.name()])?;
+        self.load_head(table_id)?;
+        self.execute(RESET_CURSOR, params![table_id, kind.name()])?;
         Ok(())
     }
 }

@@ -251,6 +251,16 @@ fn who_does_not_know_where_a_cursor_stands_does_not_move_it() {
 }
 
 #[test]
+fn a_reset_at_the_beginning_is_seen_by_who_began_before() {
+    let fixture = fixture();
+    let table_id = fixture.table_id();
+    fixture.store().write(move |tx| tx.reset_audit_cursor(table_id, CursorKind::Loose)).unwrap();
+    let beginning = cursor(&fixture, CursorKind::Loose);
+    assert_eq!(advance_cursor(&fixture, CursorKind::Loose, 0, 3), beginning);
+    assert_eq!(advance_cursor(&fixture, CursorKind::Loose, beginning, 3), 3);
+}
+
+#[test]
 fn audits_and_cursors_go_with_their_table() {
     let mut fixture = fixture();
     let audit = create(&fixture);

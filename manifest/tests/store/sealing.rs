@@ -164,6 +164,23 @@ fn statistics_are_inspected_the_same_before_and_after_sealing() {
 }
 
 #[test]
+fn a_column_is_inspected_as_plans_use_it_and_as_it_was_registered() {
+    let fixture = Fixture::with_target(2);
+    fixture.append(&["a", "b"]);
+    let manifest = manifests(&fixture).remove(0);
+    let wide = PrimitiveType::Decimal { precision: 30, scale: 0 };
+    let newer = SchemaColumn { field_id: FieldId(77), column_type: PrimitiveType::Float64 };
+    for column in [NUMBER, NAME, SchemaColumn { column_type: wide, ..NUMBER }, newer] {
+        let read = fixture.store().read(|tx| {
+            Ok::<_, Error>((tx.load_registered_column(&manifest, column)?, tx.load_column_block(&manifest, column)?))
+        });
+        let (registered, zones) = read.unwrap();
+        let said = ["a", "b"].map(|path| statistics_of(path).columns.remove(&column.field_id));
+        assert_eq!((registered.zones, registered.files), (zones, said.to_vec()), "{column:?}");
+    }
+}
+
+#[test]
 fn zones_follow_the_list_of_manifests() {
     let fixture = Fixture::with_target(1);
     fixture.append(&["b", "a"]);

@@ -33,7 +33,7 @@ fn batch(number: usize) -> RecordBatch {
     let first = (number * ROWS) as i64;
     let ids = || first..first + ROWS as i64;
     let drawn =
-        |seed: i64, limit: i64| ids().map(move |id| (id.wrapping_mul(2_654_435_761) + seed * 40_503 >> 7) % limit);
+        |seed: i64, limit: i64| ids().map(move |id| ((id.wrapping_mul(2_654_435_761) + seed * 40_503) >> 7) % limit);
     let ints = |seed: i64, limit: i64| drawn(seed, limit).map(|value| value as i32);
     let floats = |seed: i64| drawn(seed, 1_000_000).map(|value| value as f64 / 100.0);
     let columns: [(&str, ArrayRef); 10] = [

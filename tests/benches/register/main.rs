@@ -9,7 +9,9 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
     reason = "a bench may stop at the first fault, and its numbers are small"
 )]
 
@@ -48,10 +50,10 @@ fn main() {
 }
 
 async fn measure(folder: &Path, paths: &[PathBuf], rounds: usize) {
-    let [here, served] = ["here", "served"].map(|name| folder.join(name));
+    let [here, remote] = ["here", "remote"].map(|name| folder.join(name));
     let catalog = open(&here, &paths[0], rounds).await;
-    drop(open(&served, &paths[0], rounds).await);
-    let server = Server::start(&served).await;
+    drop(open(&remote, &paths[0], rounds).await);
+    let server = Server::start(&remote).await;
     let mut times: [Vec<Duration>; 3] = Default::default();
     for round in 0..=rounds {
         let turn = [read(paths), commit(&catalog, round, paths).await, post(&server, round, paths).await];
