@@ -4,7 +4,7 @@ use prunus::wire::{FieldJson, FileJson, NestedJson, StatisticsJson, TableJson, T
 use prunus_statistics::PrimitiveType;
 use serde_json::Value as Json;
 
-use crate::case::{Case, Policy};
+use crate::case::{self, Case, Policy};
 use crate::prunus_process::{Done, Prunus};
 use crate::{judge, own_columns};
 
@@ -28,8 +28,8 @@ pub(crate) struct Registered {
 
 /// What the server says of a column of a file.
 pub(crate) struct Column {
-    /// Its names from the top down.
-    pub(crate) path: Vec<String>,
+    /// The leaf that it is, by its place in the file's schema.
+    leaf: usize,
     pub(crate) column_type: PrimitiveType,
     pub(crate) statistics: StatisticsJson,
 }
@@ -67,7 +67,7 @@ async fn register(prunus: &Prunus, case: &Case, policy: Policy, created: &Json) 
         (4, Some(0)) if prunus.table(&table).await == *created => return Outcome::Refused(refusal(&done.answer)),
         (exit, _) => return Outcome::Broken(format!("the import ends with {exit}: {}{}", done.answer, done.stderr)),
     }
-    let registered = Registered::new(created, prunus.file(&table, case.path()).await);
+    let registered = Registered::new(case, created, prunus.file(&table, case.path()).await);
     match policy {
         Policy::Footer | Policy::Scan => Outcome::Registered(registered),
         Policy::Audit => audit(prunus, case, created, (&table, &registered)).await,
@@ -88,7 +88,7 @@ async fn audit(prunus: &Prunus, case: &Case, created: &Json, (table, registered)
     if !is_told {
         return Outcome::Broken(format!("the audit ends with {}: {}; false is {lies:?}", done.exit, done.answer));
     }
-    Outcome::Registered(Registered::new(created, prunus.file(table, case.path()).await))
+    Outcome::Registered(Registered::new(case, created, prunus.file(table, case.path()).await))
 }
 
 /// Makes a table from the file's schema; or what the command said instead.
@@ -124,18 +124,31 @@ fn refusal(summary: &Json) -> String {
 }
 
 impl Registered {
-    fn new(table: &Json, file: Json) -> Self {
+    /// The column of the table that a leaf of the file is.
+    pub(crate) fn column(&self, leaf: &Json) -> Option<&Column> {
+        let index = usize::try_from(leaf["index"].as_u64().unwrap()).unwrap();
+        self.columns.iter().find(|column| column.leaf == index)
+    }
+
+    fn new(case: &Case, table: &Json, file: Json) -> Self {
         let table: TableJson = serde_json::from_value(table.clone()).unwrap();
         let file: FileJson = serde_json::from_value(file).unwrap();
         assert_eq!(file.absent_columns, Vec::<String>::new(), "a table made for a file has no other columns");
         let mut known = file.columns.unwrap();
         let mut leaves = Vec::new();
         add_leaves(&table.schema.fields, &[], &mut leaves);
+        // A table made from the file has all its leaves in their order; one of some columns has top-level ones alone.
+        let is_whole = leaves.len() == case.leaves().len();
+        let leaf_at = |place: usize, path: &[String]| match is_whole {
+            true => place,
+            false => case.leaves().iter().position(|leaf| case::path(leaf) == path).unwrap(),
+        };
         let columns = leaves
-            .into_iter()
-            .map(|(path, column_type)| {
-                let statistics = known.remove(&key(&path)).unwrap_or_default();
-                Column { path, column_type, statistics }
+            .iter()
+            .enumerate()
+            .map(|(place, (path, column_type))| {
+                let statistics = known.remove(&key(path)).unwrap_or_default();
+                Column { leaf: leaf_at(place, path), column_type: *column_type, statistics }
             })
             .collect();
         assert!(known.is_empty(), "statistics of columns that the table does not have: {known:?}");
@@ -143,16 +156,27 @@ impl Registered {
     }
 }
 
-/// The columns that statistics are kept of: what is reached through structs alone.
+/// The columns that statistics are kept of, in the order of the schema.
 fn add_leaves(fields: &[FieldJson], above: &[String], leaves: &mut Vec<(Vec<String>, PrimitiveType)>) {
     for field in fields {
-        let path = [above, std::slice::from_ref(&field.name)].concat();
-        match &field.field_type {
-            TypeJson::Primitive(name) => leaves.push((path, name.parse().unwrap())),
-            TypeJson::Nested(NestedJson::Struct { fields }) => add_leaves(fields, &path, leaves),
-            TypeJson::Nested(NestedJson::List { .. } | NestedJson::Map { .. }) => {}
+        add_leaves_of(&field.field_type, &below(above, &field.name), leaves);
+    }
+}
+
+fn add_leaves_of(column_type: &TypeJson, path: &[String], leaves: &mut Vec<(Vec<String>, PrimitiveType)>) {
+    match column_type {
+        TypeJson::Primitive(name) => leaves.push((path.to_vec(), name.parse().unwrap())),
+        TypeJson::Nested(NestedJson::Struct { fields }) => add_leaves(fields, path, leaves),
+        TypeJson::Nested(NestedJson::List { element, .. }) => add_leaves_of(element, &below(path, "element"), leaves),
+        TypeJson::Nested(NestedJson::Map { key, value, .. }) => {
+            add_leaves_of(key, &below(path, "key"), leaves);
+            add_leaves_of(value, &below(path, "value"), leaves);
         }
     }
+}
+
+fn below(path: &[String], name: &str) -> Vec<String> {
+    path.iter().cloned().chain([name.to_owned()]).collect()
 }
 
 /// How the API writes a column that it names by its path.

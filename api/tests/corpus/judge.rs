@@ -40,7 +40,7 @@ pub(crate) fn fault_of_refusal(case: &Case, said: &str) -> Option<String> {
 
 /// What of the statistics of a file is false, although nothing but its data shows it.
 pub(crate) fn lies(case: &Case, registered: &Registered) -> Vec<String> {
-    let judged = case.leaves().iter().filter(|leaf| !is_repeated(leaf)).filter_map(|leaf| {
+    let judged = case.leaves().iter().filter_map(|leaf| {
         let column = registered.column(leaf)?;
         Some(Judged { leaf, column, policy: Policy::Audit, must_be_known: false })
     });
@@ -54,7 +54,7 @@ fn faults_of_statistics(case: &Case, policy: Policy, registered: &Registered) ->
     {
         faults.push(format!("{:?} rows instead of {rows}", registered.row_count));
     }
-    for leaf in case.leaves().iter().filter(|leaf| !is_repeated(leaf)) {
+    for leaf in case.leaves() {
         let place = path(leaf).join(".");
         let Some(column) = registered.column(leaf) else {
             if case.why_no_table().is_none() {
@@ -73,13 +73,6 @@ fn must_be_known(case: &Case, policy: Policy, leaf: &Json) -> bool {
     // The parts of a variant have no order of their own; their group is not a leaf, so the file's tag has to tell.
     let may_be_of_variant = case.has_tag("variant") && path(leaf).len() > 1;
     policy != Policy::Footer && case.has_sound_data() && !may_be_of_variant
-}
-
-impl Registered {
-    /// The column of the table that a leaf of the file is.
-    pub(crate) fn column(&self, leaf: &Json) -> Option<&Column> {
-        self.columns.iter().find(|column| column.path == path(leaf))
-    }
 }
 
 /// A column, and the leaf that it is.
@@ -199,6 +192,9 @@ impl Judged<'_> {
         let truth = self.leaf["truth"][name].as_u64();
         let is_asked = name == "null_count" || self.column.column_type.is_float();
         match (count, truth) {
+            // Rows are counted, and a row may have none or many of these values.
+            (None, _) if is_repeated(self.leaf) => None,
+            (Some(count), _) if is_repeated(self.leaf) => Some(format!("{name} is {count} in a list or map")),
             (None, _) if self.must_be_known && is_asked => Some(format!("{name} is unknown, truth {truth:?}")),
             (None, _) if provenance.is_some() => Some(format!("{name} is unknown and has a provenance")),
             (None, _) => None,

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde_json::Value as Json;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::case::{Case, is_repeated};
+use crate::case::Case;
 use crate::import::{Column, Outcome, Registered};
 
 /// What became of the files of a writer, and of their columns.
@@ -58,9 +58,7 @@ impl Row {
             self.refused += 1;
             return;
         };
-        for leaf in case.leaves().iter().filter(|leaf| !is_repeated(leaf)) {
-            self.add_leaf(leaf, registered);
-        }
+        case.leaves().iter().for_each(|leaf| self.add_leaf(leaf, registered));
     }
 
     fn add_leaf(&mut self, leaf: &Json, registered: &Registered) {
