@@ -1,5 +1,6 @@
 //! Dates, times of day and instants as text, and the zone that a text without one is read in.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use jiff::civil;
@@ -7,6 +8,13 @@ use jiff::fmt::temporal::Pieces;
 use jiff::tz::TimeZone;
 
 const DAY_NANOSECONDS: i128 = 86_400_000_000_000;
+
+/// The calendar repeats itself after so many years, and so many days.
+const CYCLE_YEARS: i64 = 400;
+const CYCLE_DAYS: i64 = 146_097;
+
+/// How many digits a year has that is written with its sign: as many as any column has.
+const SIGNED_YEAR_DIGITS: std::ops::RangeInclusive<usize> = 6..=12;
 
 /// A local time without a zone may be meant in any zone; none lies further from UTC than this.
 const ZONE_REACH_NANOSECONDS: i128 = 14 * 3_600_000_000_000;
@@ -63,10 +71,11 @@ pub(crate) struct ParsedTimestamp {
     pub(crate) has_offset: bool,
 }
 
-/// Reads `2024-01-31`, as days since 1970-01-01.
+/// Reads `2024-01-31`, as days since 1970-01-01. A year beyond 9999 or before 0 has a sign and at least six digits.
 pub(crate) fn parse_date(text: &str) -> Option<i64> {
-    let pieces = Pieces::parse(text).ok()?;
-    (pieces.time().is_none() && is_plain(&pieces)).then(|| days_of(pieces.date()))
+    let (text, days_beyond) = within_calendar(text);
+    let pieces = Pieces::parse(text.as_ref()).ok()?;
+    (pieces.time().is_none() && is_plain(&pieces)).then(|| days_of(pieces.date()) + days_beyond)
 }
 
 /// Reads `10:20:30.5`, as nanoseconds since midnight.
@@ -83,15 +92,36 @@ pub(crate) fn parse_timestamp(text: &str) -> Option<ParsedTimestamp> {
     if is_leap_second(text) {
         return None;
     }
-    let pieces = Pieces::parse(text).ok()?;
+    let (text, days_beyond) = within_calendar(text);
+    let pieces = Pieces::parse(text.as_ref()).ok()?;
     if pieces.time_zone_annotation().is_some() || (pieces.time().is_none() && !is_plain(&pieces)) {
         return None;
     }
-    let midnight = i128::from(days_of(pieces.date())) * DAY_NANOSECONDS;
+    let midnight = i128::from(days_of(pieces.date()) + days_beyond) * DAY_NANOSECONDS;
     let local = midnight + pieces.time().map_or(0, nanoseconds_of_day);
     let offset = pieces.to_numeric_offset();
     let nanoseconds = local - offset.map_or(0, |offset| i128::from(offset.seconds()) * 1_000_000_000);
     Some(ParsedTimestamp { nanoseconds, has_offset: offset.is_some() })
+}
+
+/// The text with a year in reach of the library that reads it, and how many days the date lies beyond that: columns hold years
+/// that it does not know, and what is printed of them is to be read again.
+fn within_calendar(text: &str) -> (Cow<'_, str>, i64) {
+    let Some((year, rest)) = signed_year(text) else { return (text.into(), 0) };
+    let stand_in = year.rem_euclid(CYCLE_YEARS) + 2000;
+    (format!("{stand_in}-{rest}").into(), (year - stand_in) / CYCLE_YEARS * CYCLE_DAYS)
+}
+
+/// The year that a text begins with, if it has a sign, and what follows. There is no year -0.
+fn signed_year(text: &str) -> Option<(i64, &str)> {
+    let (digits, rest) = text.strip_prefix(['+', '-'])?.split_once('-')?;
+    let is_year = SIGNED_YEAR_DIGITS.contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let year: i64 = digits.parse().ok().filter(|_| is_year)?;
+    match (text.starts_with('-'), year) {
+        (true, 0) => None,
+        (true, year) => Some((-year, rest)),
+        (false, year) => Some((year, rest)),
+    }
 }
 
 fn is_plain(pieces: &Pieces<'_>) -> bool {
@@ -184,9 +214,21 @@ mod tests {
         {
             assert_eq!(Date(parse_date(text).unwrap().into()).to_string(), text);
         }
+        for days in [i32::MIN, -3_652_425, -719_529, -719_528, 2_932_896, 2_932_897, i32::MAX] {
+            assert_eq!(parse_date(&Date(days.into()).to_string()), Some(days.into()));
+        }
         assert_eq!(parse_date("1970-01-02"), Some(1));
         assert_eq!(parse_date("2023-02-29"), None);
         assert_eq!(parse_date("2024-01-01T00:00"), None);
+    }
+
+    #[test]
+    fn a_year_that_is_written_otherwise_than_it_is_printed_is_refused() {
+        for text in
+            ["10000-01-01", "+10000-01-01", "-000000-01-01", "+0010000000000-01-01", "+010000-02-30", "+01000x-01-01"]
+        {
+            assert_eq!(parse_date(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -144,6 +144,11 @@ mod tests {
             ("timestamp(s)", "2024-01-31T10:00:00"),
             ("timestamp(ns)", "1677-09-21T00:12:43.145224193"),
             ("timestamptz(us)", "2024-01-31T10:00:00.000001Z"),
+            ("date", "+5881580-07-11"),
+            ("date", "-5877641-06-23"),
+            ("timestamp(ms)", "+010000-01-01T00:00:00.000"),
+            ("timestamptz(s)", "+292277026596-12-04T15:30:07Z"),
+            ("timestamp(s)", "-292277022657-01-27T08:29:52"),
         ] {
             let column_type: PrimitiveType = column_type.parse().unwrap();
             let value = parse_value(text, column_type).unwrap();

@@ -1,18 +1,17 @@
 //! The collector against the corpus: Parquet files of many writers, with the truth about their columns found by reading all
 //! the data. No bound and no count that the collector registers may contradict it.
-//!
-//! The folder is the one that `PRUNUS_CORPUS` names, else `../shared/corpus` beside the repository. Where it is missing the
-//! test says so and passes, unless `PRUNUS_REQUIRE_CORPUS=1` is set.
 
 mod data;
+// The tests of the binary hold what it answers against the same truth.
+#[path = "../../tests/support/corpus_truth.rs"]
+mod truth;
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use half::f16;
-use prunus_statistics::{Bound, ColumnStatistics, FileColumn, Value};
+use prunus_statistics::{Bound, ColumnStatistics, FileColumn};
 use serde_json::Value as Json;
 
 use super::{
@@ -20,6 +19,7 @@ use super::{
     match_scanned_columns, metadata_within,
 };
 use crate::schema::assign_ids;
+use truth::{compare, corpus, corpus_folder};
 
 /// Bounds that are false although nothing in the footer shows it: a lie that only reading the data detects.
 const UNDETECTABLE: [(&str, &[&str]); 1] = [(
@@ -27,24 +27,6 @@ const UNDETECTABLE: [(&str, &[&str]); 1] = [(
     // The bounds of the second of two row groups were changed by hand into narrower, well-formed ones.
     &["k: max 90 is beyond the truth", "s: max v90 is beyond the truth"],
 )];
-
-fn corpus_folder() -> Option<PathBuf> {
-    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
-    let folder = std::env::var_os("PRUNUS_CORPUS").map_or(default, PathBuf::from);
-    if folder.join("corpus.json").is_file() {
-        return Some(folder);
-    }
-    let required = std::env::var_os("PRUNUS_REQUIRE_CORPUS").is_some_and(|value| value == "1");
-    assert!(!required, "the corpus is required and not at {}", folder.display());
-    eprintln!("SKIPPED: no corpus at {}; set PRUNUS_CORPUS to its folder", folder.display());
-    None
-}
-
-fn corpus(folder: &Path) -> Vec<Json> {
-    let text = std::fs::read_to_string(folder.join("corpus.json")).unwrap();
-    let corpus: Json = serde_json::from_str(&text).unwrap();
-    corpus["files"].as_array().unwrap().clone()
-}
 
 /// The footer's bytes, fetched as the catalog does: the end of the file, and more only if that is not enough.
 fn metadata_of(bytes: &[u8]) -> Result<Vec<u8>, FooterError> {
@@ -217,39 +199,6 @@ fn contradictions(statistics: &ColumnStatistics, column: &Json, leaf: &FileLeaf)
         }
     }
     found
-}
-
-/// How a bound stands to a true value; `None` where only the beginning of the true value is recorded and that does not decide.
-fn compare(bound: &Value, truth: &Json) -> Option<Ordering> {
-    if let (Some(prefix), Value::Bytes(bytes)) = (truth["hex_prefix"].as_str(), bound) {
-        let prefix = from_hex(prefix);
-        return if bytes.starts_with(&prefix) { None } else { Some(bytes.cmp(&prefix)) };
-    }
-    Some(bound.compare(&true_value(truth)).unwrap_or_else(|| panic!("{bound:?} is not comparable with {truth}")))
-}
-
-fn true_value(truth: &Json) -> Value {
-    let integer = |key: &str| Value::Integer(truth[key].as_str().unwrap().parse().unwrap());
-    let bits = || u64::from_str_radix(truth["bits"].as_str().unwrap(), 16).unwrap();
-    match truth["type"].as_str().unwrap() {
-        "boolean" => Value::Boolean(truth["value"] == "true"),
-        "float16" => Value::Float(f16::from_bits(bits().try_into().unwrap()).into()),
-        "float32" => Value::Float(f32::from_bits(bits().try_into().unwrap()).into()),
-        "float64" => Value::Float(f64::from_bits(bits())),
-        "decimal" => integer("unscaled"),
-        "timestamp" if truth["raw"].is_null() => {
-            let days = i128::from(truth["julian_day"].as_i64().unwrap()) - 2_440_588;
-            let nanoseconds: i128 = truth["nanos"].as_str().unwrap().parse().unwrap();
-            Value::Integer(days * 86_400_000_000_000 + nanoseconds)
-        }
-        "date" | "time" | "timestamp" => integer("raw"),
-        number if number.starts_with("int") || number.starts_with("uint") => integer("value"),
-        _ => Value::Bytes(from_hex(truth["hex"].as_str().unwrap())),
-    }
-}
-
-fn from_hex(digits: &str) -> Vec<u8> {
-    (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
 }
 
 #[test]

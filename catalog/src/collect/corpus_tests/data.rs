@@ -3,6 +3,7 @@
 use prunus_statistics::{Precision, PrimitiveType, Provenance};
 
 use super::super::scan::{ScanError, ScanFor, leaves_at, scan, scan_bytes};
+use super::truth::is_same;
 use super::*;
 use crate::location::Location;
 use crate::storage::Storage;
@@ -109,19 +110,6 @@ fn fault_of_bound(
             Some("not exact")
         }
         Some(bound) => (!is_same(&bound.value, truth)).then_some("another value"),
-    }
-}
-
-/// Whether the value is the true one, to the sign of a zero.
-fn is_same(value: &Value, truth: &Json) -> bool {
-    match (value, truth["hex_prefix"].as_str()) {
-        (Value::Bytes(bytes), Some(prefix)) => {
-            bytes.starts_with(&from_hex(prefix)) && truth["len"].as_u64() == u64::try_from(bytes.len()).ok()
-        }
-        (Value::Float(value), None) => {
-            matches!(true_value(truth), Value::Float(truth) if truth.to_bits() == value.to_bits())
-        }
-        _ => *value == true_value(truth),
     }
 }
 
