@@ -46,7 +46,7 @@ fn known(fixture: &Fixture) -> (Vec<bool>, Vec<Option<bool>>) {
     let of_entry = |entry: &prunus_manifest::TailEntry| {
         entry.statistics.columns.get(&LATE.field_id).map(|column| *column == FileColumn::Absent)
     };
-    let zones = zones.valueless().iter().map(Option::unwrap).collect();
+    let zones = zones.zones.valueless().iter().map(Option::unwrap).collect();
     (zones, tail.iter().map(of_entry).collect())
 }
 
