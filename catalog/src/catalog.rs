@@ -29,6 +29,8 @@ pub struct Catalog {
     pub(crate) audit_budget: AuditBudget,
     /// Told when an audit is asked for.
     pub(crate) audits_begun: Arc<Notify>,
+    /// Told when there may be files that nobody has looked at.
+    pub(crate) files_came: Arc<Notify>,
 }
 
 /// What may be set when a catalog is opened.
@@ -82,6 +84,7 @@ impl Catalog {
             leases: Arc::default(),
             audit_budget: options.audit_budget,
             audits_begun: Arc::default(),
+            files_came: Arc::default(),
         })
     }
 

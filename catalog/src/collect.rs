@@ -45,6 +45,7 @@ mod corpus_tests;
 mod test_footer;
 
 pub use column_fault::{ColumnFault, ColumnProblem};
+pub(crate) use column_matching::column_at;
 pub use column_matching::{CollectedColumns, TableColumn, match_columns, match_scanned_columns};
 pub use file_schema::{FileLeaf, MAX_PATH_BYTES, MAX_SCHEMA_DEPTH};
 pub use footer::Footer;

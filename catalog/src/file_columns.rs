@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use prunus_manifest::FileLeaf;
 use prunus_statistics::FieldId;
 
-use crate::collect::same_when_folded;
+use crate::collect::{TableColumn, same_when_folded};
 use crate::column_ref;
 use crate::history::{History, Reached, reached};
 use crate::schema::{LeafColumn, Schema, Type};
@@ -36,6 +36,19 @@ pub(crate) fn may_be_called(leaf: &[String], path: &[String]) -> bool {
 /// Whether no id of its own tells what a leaf is.
 fn goes_by_name(leaf: &FileLeaf) -> bool {
     leaf.field_id.is_none_or(|id| id <= 0)
+}
+
+/// The leaf that a column is in a file that was registered before there was the column, where that is plain: it was taken for no
+/// other one, and goes by the column's name, or by its name and id.
+pub(crate) fn late_leaf(leaves: &[FileLeaf], taken: &[Option<FieldId>], column: &TableColumn) -> Option<usize> {
+    let has_id = |leaf: &FileLeaf| leaf.field_id == Some(column.id.0);
+    let may_be_it = |(_, (leaf, taken)): &(usize, (&FileLeaf, &Option<FieldId>))| {
+        taken.is_none() && (leaf.path == column.path || has_id(leaf))
+    };
+    let mut found = leaves.iter().zip(taken).enumerate().filter(may_be_it);
+    let (index, (leaf, _)) = found.next()?;
+    let is_plain = leaf.path == column.path && (goes_by_name(leaf) || has_id(leaf));
+    (is_plain && found.next().is_none()).then_some(index)
 }
 
 /// A name of a file that would be taken for a column if that were called by its new path, though it is none of the table's: the

@@ -302,7 +302,8 @@ mod tests {
     /// Of the first file.
     fn repairs() -> BTreeMap<FileId, FileRepair> {
         let after = FileColumn::Present(ColumnStatistics::default());
-        [(FileId(1), [(FieldId(1), ColumnRepair { column_type: PrimitiveType::Int64, before: None, after })].into())].into()
+        [(FileId(1), [(FieldId(1), ColumnRepair { column_type: PrimitiveType::Int64, before: None, after })].into())]
+            .into()
     }
 
     #[test]

@@ -151,11 +151,8 @@ fn of_a_file_all_columns_are_repaired_or_none() {
     let after = FileColumn::Present(ColumnStatistics::default());
     for (path, files) in [("a", named(&fixture, "a")), ("g", named(&fixture, "g"))] {
         let before = |column| files[0].statistics.columns.get(&column).cloned();
-        let number = ColumnRepair {
-            column_type: NUMBER.column_type,
-            before: before(NUMBER.field_id),
-            after: after.clone(),
-        };
+        let number =
+            ColumnRepair { column_type: NUMBER.column_type, before: before(NUMBER.field_id), after: after.clone() };
         // Nobody ever read this of the file.
         let name = ColumnRepair { column_type: NAME.column_type, before: None, after: after.clone() };
         let repair = [(NUMBER.field_id, number), (NAME.field_id, name)].into();
