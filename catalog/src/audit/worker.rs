@@ -184,7 +184,62 @@ pub(super) fn log(what: &'static str, error: &Error) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use prunus_manifest::{AuditMode, AuditState, Operation};
+    use prunus_pruner::NanOrder;
+
     use super::*;
+    use crate::audit::AuditRequest;
+    use crate::commit::{AddedFile, CommitRequest};
+    use crate::{CatalogOptions, FieldJson, NewTable, Once, SchemaSource, TableIdent};
+
+    /// A table with files that nobody has read.
+    async fn with_files(catalog: &Catalog, paths: &[String]) -> TableIdent {
+        let ident: TableIdent = "n.t".parse().unwrap();
+        catalog.create_namespace("n".parse().unwrap(), BTreeMap::new()).await.unwrap();
+        let field: FieldJson = serde_json::from_str(r#"{"name": "a", "type": "int64"}"#).unwrap();
+        let new = NewTable {
+            ident: ident.clone(),
+            schema: SchemaSource::Fields(vec![field.to_new_field().unwrap()]),
+            location: None,
+            cluster_by: None,
+            properties: BTreeMap::from([("verification".to_owned(), "declared".to_owned())]),
+        };
+        catalog.create_table(new).await.unwrap();
+        let file = |path: &String| AddedFile { path: path.clone(), size_bytes: Some(1), ..AddedFile::default() };
+        let commit = CommitRequest {
+            operation: Operation::Append,
+            base_snapshot: None,
+            add: paths.iter().map(file).collect(),
+            remove: Vec::new(),
+            filter: None,
+            nan_order: NanOrder::Any,
+            summary: BTreeMap::new(),
+        };
+        catalog.commit(ident.clone(), commit).await.unwrap();
+        ident
+    }
+
+    #[tokio::test]
+    async fn an_audit_whose_store_never_answers_fails_with_a_message() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
+        // Nobody listens there any more.
+        let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let paths = ["a", "b"].map(|name| format!("http://{address}/{name}"));
+        let ident = with_files(&catalog, &paths).await;
+        let request = AuditRequest { mode: AuditMode::Footer, sample: 1.0, repair: false };
+        let audit = catalog.start_audit(ident, request, Once::unkeyed()).await.unwrap().of_unkeyed();
+        let mut worker = Worker { catalog: &catalog, resting: Resting::default() };
+        worker.resting.0.insert(audit.audit_id, (MAX_FAILURES - 1, Instant::now()));
+        worker.work().await;
+        let table_id = audit.begun.table_id;
+        let ended = catalog.read(move |tx| Ok(tx.load_audit(table_id, audit.audit_id)?)).await.unwrap();
+        let messages = paths.map(|path| format!("the object store failed for `{path}`"));
+        let AuditState::Failed { message } = ended.state else { panic!("{ended:?}") };
+        assert!(messages.contains(&message), "{message}");
+    }
 
     #[test]
     fn each_failure_doubles_the_pause_up_to_a_limit() {

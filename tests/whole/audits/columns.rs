@@ -113,9 +113,7 @@ async fn constants_and_defaults_are_not_refuted_by_files_without_the_column() {
         let size_bytes = std::fs::metadata(&path).unwrap().len();
         let add = json!([{"path": path, "size_bytes": size_bytes, "row_count": 2}]);
         server.commit("t", json!({"operation": "append", "add": add})).await;
-        server
-            .alter("t", &json!({"schema": [{"op": "add", "name": "d", "type": "int32", "default": 7}]}))
-            .await;
+        server.alter("t", &json!({"schema": [{"op": "add", "name": "d", "type": "int32", "default": 7}]})).await;
         sound(&server).await;
         assert_eq!(planned(&server, "day = DATE '2024-01-31' AND d = 7").await, ["f.parquet"], "{verification}");
         assert_eq!(planned(&server, "day = DATE '2024-02-01'").await.len(), 0, "{verification}");
@@ -138,7 +136,8 @@ async fn the_values_of_a_column_count_more_than_the_folder_of_a_file_that_holds_
 
 #[tokio::test]
 async fn statistics_in_a_narrower_type_than_the_columns_are_held_against_the_file_in_the_wider() {
-    let fields = json!([{"name": "i", "type": "int32"}, {"name": "f", "type": "float32"}, {"name": "d", "type": "date"}]);
+    let fields =
+        json!([{"name": "i", "type": "int32"}, {"name": "f", "type": "float32"}, {"name": "d", "type": "date"}]);
     let server = table(fields, json!({})).await;
     let columns = || -> Vec<(&str, i32, ArrayRef)> {
         vec![
@@ -170,11 +169,8 @@ async fn lists_and_structs_are_no_obstacle() {
     let x: ArrayRef = Arc::new(Float64Array::from(vec![Some(f64::NAN), None]));
     let x_field = Arc::new(arrow::datatypes::Field::new("x", arrow::datatypes::DataType::Float64, true));
     let structs = arrow::array::StructArray::from(vec![(x_field, x)]);
-    let columns: Vec<(&str, i32, ArrayRef)> = vec![
-        ("a", 0, Arc::new(Int64Array::from(vec![1, 2]))),
-        ("l", 0, Arc::new(lists)),
-        ("s", 0, Arc::new(structs)),
-    ];
+    let columns: Vec<(&str, i32, ArrayRef)> =
+        vec![("a", 0, Arc::new(Int64Array::from(vec![1, 2]))), ("l", 0, Arc::new(lists)), ("s", 0, Arc::new(structs))];
     let path = write(&server, "f.parquet", columns);
     server.commit("t", append([&path])).await;
     sound(&server).await;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use arrow::array::{ArrayRef, Date32Array, Float64Array, Int32Array, RecordBatch};
 use parquet::file::properties::EnabledStatistics;
@@ -37,7 +38,8 @@ async fn no_plan_loses_a_row_while_audits_repair() {
     let audit_budget = AuditBudget::of_bytes_per_second(1 << 30);
     let options = CatalogOptions { manifest_target_files: 4, audit_budget, ..CatalogOptions::default() };
     let server = Arc::new(Server::start_with(options).await);
-    let fields = json!([{"name": "id", "type": "int32"}, {"name": "x", "type": "float64"}, {"name": "d", "type": "date"}]);
+    let fields =
+        json!([{"name": "id", "type": "int32"}, {"name": "x", "type": "float64"}, {"name": "d", "type": "date"}]);
     server.create_table("t", json!({"schema": {"fields": fields}, "cluster_by": ["id"]})).await;
     let is_over = Arc::new(AtomicBool::new(false));
     let plans = Arc::new(AtomicU64::new(0));
@@ -78,9 +80,15 @@ async fn change(server: &Server) {
             retry(server, &format!("{table}/commits"), &json!({"operation": "delete", "remove": [gone]})).await;
         }
         match round % 10 {
-            1 => alter(server, json!([{"op": "add", "name": format!("z{round}"), "type": "int64", "default": 7}])).await,
-            2 => alter(server, json!([{"op": "rename", "column": "x", "to": "y"}])).await,
-            3 => alter(server, json!([{"op": "rename", "column": "y", "to": "x"}])).await,
+            1 => {
+                alter(server, json!([{"op": "add", "name": format!("z{round}"), "type": "int64", "default": 7}])).await
+            }
+            // Files that come have the former name.
+            3 => {
+                alter(server, json!([{"op": "rename", "column": "x", "to": "y"}])).await;
+                tokio::time::sleep(Duration::from_millis(numbers.below(30))).await;
+                alter(server, json!([{"op": "rename", "column": "y", "to": "x"}])).await;
+            }
             4 => alter(server, json!([{"op": "drop", "column": format!("z{}", round - 3)}])).await,
             5 => retry(server, &format!("{table}/regroup"), &json!({})).await,
             6 => retry(server, &format!("{table}/expire"), &json!({"keep_last": 5, "dry_run": false})).await,
