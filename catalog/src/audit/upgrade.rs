@@ -241,6 +241,6 @@ mod tests {
     #[test]
     fn of_a_file_that_holds_the_column_its_own_values_count() {
         check(constant(7), footer(1, 9, Some(0)), &[], &footer(1, 9, Some(0)));
-        check(constant(7), footer(8, 9, Some(0)), &["min"], &footer(8, 9, Some(0)));
+        check(constant(7), footer(8, 9, Some(0)), &["min", "max"], &footer(8, 9, Some(0)));
     }
 }
