@@ -76,6 +76,7 @@ impl Catalog {
             for ident in std::iter::once(&ident).chain(&renamed) {
                 catalog.heads.forget(ident);
             }
+            catalog.files_came.notify_one();
             done
         };
         blocking::to_the_end(alter).await
@@ -145,6 +146,7 @@ fn alter(
     let cluster_by =
         if faults.is_empty() { or_faults(cluster_by(request, &row, &leaves), &mut faults)?.flatten() } else { None };
     let properties = properties(request, &row.properties);
+    let is_schema_new = evolved.is_some();
     if let Some(properties) = &properties {
         // Of keys that were set before, the column may be gone.
         let set = |(key, value): (&String, &Option<String>)| Some((key.clone(), value.clone()?));
@@ -156,9 +158,12 @@ fn alter(
     if !faults.is_empty() {
         return Err(Error::Invalid(faults));
     }
-    // Files may be worth to be looked at again: other columns, or another policy.
-    for kind in [CursorKind::NanCounts, CursorKind::Loose] {
-        tx.reset_audit_cursor(row.table_id, kind)?;
+    // Files may be worth to be looked at again: other columns, or another policy. Other notes of the owner are no reason.
+    let policy = |properties| StatisticsProperties::parse(properties).ok();
+    if is_schema_new || policy(properties.as_ref().unwrap_or(&row.properties)) != policy(&row.properties) {
+        for kind in [CursorKind::NanCounts, CursorKind::Loose] {
+            tx.reset_audit_cursor(row.table_id, kind)?;
+        }
     }
     let change = TableChange {
         table_id: row.table_id,

@@ -1,15 +1,19 @@
 //! Audits: files that are registered are looked at again, and what is known of them is held against them.
 //!
 //! An audit is a row of the store that says how far it has come, so one that a restart interrupts goes on where it was. One
-//! task works on all that run ([`Catalog::run_audits`]), a step of each in turn: it looks at some files ([`examine`]), mends
-//! what is stored of them if that was asked for, and notes what it found, in this order, so that whatever interrupts it is
-//! done again and nothing is left out. When none runs it does the same for files whose statistics could be better
-//! ([`background`]).
+//! task works on all that run ([`worker`]), a step of each in turn ([`step`]): it looks at some files ([`examine`]), notes what
+//! is false, mends that if it was asked to, and notes how far it has come, in this order, so that whatever interrupts it is done
+//! again and nothing is left out. Another task does the same for files whose statistics could be better ([`background`]).
 
 mod background;
 mod examine;
+mod located;
+mod outcome;
+mod reach;
+mod reading;
 mod step;
 mod upgrade;
+mod worker;
 
 use prunus_manifest::{
     AuditChange, AuditEnd, AuditFinding, AuditId, AuditMode, AuditRow, NewAudit, Sample, WriteTransaction,

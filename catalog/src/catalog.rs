@@ -31,6 +31,8 @@ pub struct Catalog {
     /// Told when an audit is asked for.
     pub(crate) audits_begun: Arc<Notify>,
     pub(crate) obstacle_log: Arc<ObstacleLog>,
+    /// Told when there may be files that nobody has looked at.
+    pub(crate) files_came: Arc<Notify>,
 }
 
 /// What may be set when a catalog is opened.
@@ -85,6 +87,7 @@ impl Catalog {
             leases: Arc::default(),
             audit_budget: options.audit_budget,
             audits_begun: Arc::default(),
+            files_came: Arc::default(),
         })
     }
 

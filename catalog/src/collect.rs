@@ -47,11 +47,13 @@ mod corpus_tests;
 mod test_footer;
 
 pub use column_fault::{ColumnFault, ColumnProblem};
+pub(crate) use column_matching::column_at;
 pub use column_matching::{CollectedColumns, TableColumn, match_columns, match_scanned_columns};
 pub use file_schema::{FileLeaf, MAX_PATH_BYTES, MAX_SCHEMA_DEPTH};
 pub use footer::Footer;
 pub use footer_error::{FooterError, SchemaTreeFault};
 pub use footer_location::{FOOTER_SUFFIX_BYTES, FOOTER_TRAILER_BYTES, MAX_FOOTER_BYTES, footer_range, metadata_within};
+pub(crate) use item_matching::item_at;
 pub use item_matching::{CollectedItems, ItemHolder, match_items};
 pub(crate) use name_folding::same_when_folded;
 pub use raw_footer::{MAX_COLUMN_CHUNKS, MAX_ROW_GROUPS, MAX_SCHEMA_ELEMENTS};

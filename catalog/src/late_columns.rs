@@ -31,7 +31,8 @@ fn of_file(column: &TableColumn, file: &DataFileRow) -> FileColumn {
     }
 }
 
-fn is_absent(column: &TableColumn, file: &DataFileRow) -> bool {
+/// Whether a file, whose schema the catalog has read, is known not to hold a column.
+pub(crate) fn is_absent(column: &TableColumn, file: &DataFileRow) -> bool {
     let is_named = |paths: &[Vec<String>]| {
         file.leaves.iter().any(|leaf| paths.iter().any(|path| file_columns::may_be_called(&leaf.path, path)))
     };
@@ -48,7 +49,7 @@ fn is_absent(column: &TableColumn, file: &DataFileRow) -> bool {
 }
 
 /// Whether a `key=value` folder goes by one of the column's names: engines take it for the column's value.
-fn has_folder(column: &TableColumn, path: &str) -> bool {
+pub(crate) fn has_folder(column: &TableColumn, path: &str) -> bool {
     let Ok(location) = Location::parse(path, None) else { return true };
     let folders = hive::partition_segments(location.key());
     let is_named = |path: &Vec<String>| {

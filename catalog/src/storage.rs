@@ -26,12 +26,20 @@ const LONG_FOOTER_BYTES: usize = 64 * 1024;
 /// Beyond this a footer is not even fetched before there is room for it.
 const HUGE_FOOTER_BYTES: u64 = 1024 * 1024;
 
+/// How many bytes of column chunks are in memory at once, whichever commits and audits read them. A longer chunk waits until
+/// it is the only one.
+const MAX_CHUNK_BYTES_AT_ONCE: u32 = 512 * 1024 * 1024;
+/// How many bytes the shortest chunk counts for: its pages may be much longer when they are decompressed.
+const MIN_CHUNK_BYTES_COUNTED: u32 = MAX_CHUNK_BYTES_AT_ONCE / 32;
+
 /// The stores that locations name, opened once each, with options from the environment.
 #[derive(Debug)]
 pub struct Storage {
     options: Vec<(String, String)>,
     stores: Mutex<HashMap<String, Arc<dyn ObjectStore>>>,
     room_for_long_footers: Arc<Semaphore>,
+    /// A permit is a byte. Who has room for a chunk waits for nothing else, so that it is given back.
+    room_for_chunks: Arc<Semaphore>,
 }
 
 /// What a store says of an object.
@@ -96,6 +104,19 @@ pub(crate) struct FooterBytes {
     room: Option<OwnedSemaphorePermit>,
 }
 
+/// The bytes of a column chunk, with the room that they take.
+#[derive(Debug)]
+pub(crate) struct ChunkBytes {
+    bytes: Bytes,
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+impl ChunkBytes {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
 impl FooterBytes {
     /// Whether it is better decoded on a thread that may block, once there is room for it.
     pub(crate) fn is_long(&self) -> bool {
@@ -111,7 +132,8 @@ impl Storage {
             .filter_map(|(key, value)| Some((key.into_string().ok()?.to_ascii_lowercase(), value.into_string().ok()?)))
             .collect();
         let room_for_long_footers = Arc::new(Semaphore::new(MAX_LONG_FOOTERS_AT_ONCE));
-        Self { options, stores: Mutex::default(), room_for_long_footers }
+        let room_for_chunks = Arc::new(Semaphore::new(MAX_CHUNK_BYTES_AT_ONCE as usize));
+        Self { options, stores: Mutex::default(), room_for_long_footers, room_for_chunks }
     }
 
     /// What the store says of one object.
@@ -193,11 +215,25 @@ impl Storage {
         Arc::clone(&self.room_for_long_footers).acquire_owned().await.ok()
     }
 
-    /// A range of an object that was asked about before, and must not have been replaced since.
-    pub(crate) async fn read_range(&self, object: &StoredObject, range: Range<u64>) -> Result<Bytes, StorageError> {
+    /// A column chunk of an object that was asked about before, and must not have been replaced since, once there is room for
+    /// it.
+    pub(crate) async fn read_chunk(
+        &self,
+        object: &StoredObject,
+        range: Range<u64>,
+    ) -> Result<ChunkBytes, StorageError> {
+        let room = self.room_for_chunk(range.end.saturating_sub(range.start)).await;
         refuse_special_file(&object.location).await?;
         let (store, path) = self.open(&object.location)?;
-        read_same(&*store, &path, object, range).await
+        let bytes = read_same(&*store, &path, object, range).await?;
+        Ok(ChunkBytes { bytes, _room: room })
+    }
+
+    async fn room_for_chunk(&self, length_bytes: u64) -> Option<OwnedSemaphorePermit> {
+        let counted = u32::try_from(length_bytes).unwrap_or(u32::MAX);
+        let counted = counted.clamp(MIN_CHUNK_BYTES_COUNTED, MAX_CHUNK_BYTES_AT_ONCE);
+        // It is never closed.
+        Arc::clone(&self.room_for_chunks).acquire_many_owned(counted).await.ok()
     }
 
     fn open(&self, location: &Location) -> Result<(Arc<dyn ObjectStore>, Path), StorageError> {
@@ -290,6 +326,11 @@ impl StorageError {
     pub fn is_retryable(&self) -> bool {
         matches!(self, Self::Unavailable(_) | Self::TooSlow | Self::Replaced)
     }
+
+    /// Whether it may be the store that is at fault, and not the one object.
+    pub(crate) fn may_be_of_all(&self) -> bool {
+        matches!(self, Self::Unavailable(_) | Self::TooSlow | Self::Denied | Self::Unusable(_))
+    }
 }
 
 #[cfg(test)]
@@ -318,5 +359,41 @@ mod tests {
         with_room.pop();
         storage.make_room(&mut one_more).await;
         assert!(one_more.room.is_some());
+    }
+
+    /// Whether there is room for one more chunk of so many bytes beside those that have it.
+    async fn has_room(storage: &Storage, length_bytes: u64) -> bool {
+        tokio::time::timeout(Duration::from_millis(20), storage.room_for_chunk(length_bytes)).await.is_ok()
+    }
+
+    #[tokio::test]
+    async fn chunks_have_room_up_to_so_many_bytes() {
+        let storage = Storage::from_environment();
+        let half = storage.room_for_chunk(u64::from(MAX_CHUNK_BYTES_AT_ONCE / 2)).await;
+        assert!(has_room(&storage, u64::from(MAX_CHUNK_BYTES_AT_ONCE / 2)).await);
+        assert!(!has_room(&storage, u64::from(MAX_CHUNK_BYTES_AT_ONCE / 2) + 1).await);
+        drop(half);
+        assert!(has_room(&storage, u64::from(MAX_CHUNK_BYTES_AT_ONCE / 2) + 1).await);
+    }
+
+    #[tokio::test]
+    async fn a_chunk_that_is_longer_than_all_room_takes_all_of_it() {
+        let storage = Storage::from_environment();
+        let all = storage.room_for_chunk(u64::MAX).await;
+        assert!(!has_room(&storage, 1).await);
+        drop(all);
+        assert!(has_room(&storage, u64::from(MAX_CHUNK_BYTES_AT_ONCE) + 1).await);
+    }
+
+    #[tokio::test]
+    async fn short_chunks_are_only_so_many_at_once() {
+        let storage = Storage::from_environment();
+        let mut with_room = Vec::new();
+        for _ in 0..MAX_CHUNK_BYTES_AT_ONCE / MIN_CHUNK_BYTES_COUNTED {
+            with_room.push(storage.room_for_chunk(1).await);
+        }
+        assert!(!has_room(&storage, 1).await);
+        with_room.pop();
+        assert!(has_room(&storage, 1).await);
     }
 }

@@ -207,6 +207,20 @@ impl WriteTransaction<'_> {
         Ok(())
     }
 
+    /// Notes what was found on a stretch of an audit's way, before anything is mended: what is mended is not found again by
+    /// whoever goes that way once more after a kill. It is none of the audit's findings until the audit has advanced.
+    ///
+    /// # Errors
+    /// [`Error::AuditNotFound`], [`Error::Sqlite`], [`Error::DamagedRow`].
+    pub fn note_audit_findings(&self, step: &AuditStep) -> Result<AuditChange> {
+        let audit = self.load_audit(step.table_id, step.audit_id)?;
+        if audit.state != AuditState::Running || audit.next_file_id != step.from {
+            return Ok(AuditChange::Refused(audit));
+        }
+        self.insert_audit_findings(&audit, &step.findings)?;
+        Ok(AuditChange::Made(audit))
+    }
+
     /// Notes what an audit has seen and found on a stretch of its way, and the place that it has come to; all of it or
     /// nothing, and once, however often it is asked to.
     ///

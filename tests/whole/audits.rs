@@ -1,10 +1,15 @@
 //! Audits: what was registered is held against the files, and mended.
 
+mod background;
+mod columns;
+mod concurrency;
+mod corners;
+mod requests;
+
 use std::time::Duration;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use parquet::file::properties::EnabledStatistics;
-use prunus_catalog::{AuditBudget, CatalogOptions};
 use serde_json::{Value, json};
 
 use crate::rows;
@@ -16,11 +21,18 @@ const AUDITS: &str = "/v1/namespaces/n/tables/t/audits";
 async fn audit(server: &Server, request: Value) -> Value {
     let (status, begun) = server.post(AUDITS, &request).await;
     assert_eq!((status, &begun["state"]), (202, &json!("running")), "{begun}");
+    let audit = end(server, &begun).await;
+    assert_eq!(audit["state"], "done", "{audit}");
+    audit
+}
+
+/// Waits for the end of an audit, whichever that is.
+async fn end(server: &Server, begun: &Value) -> Value {
     let route = format!("{AUDITS}/{}", begun["audit_id"]);
     loop {
-        let (_, audit) = server.get(&route).await;
+        let (status, audit) = server.get(&route).await;
+        assert_eq!(status, 200, "{audit}");
         if audit["state"] != "running" {
-            assert_eq!(audit["state"], "done", "{audit}");
             return audit;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -198,53 +210,4 @@ async fn a_sample_looks_at_a_share_of_the_files() {
         assert_eq!(server.post(AUDITS, &json!({"mode": "footer", "sample": sample})).await.0, 422, "{sample}");
     }
     assert_eq!(server.post(AUDITS, &json!({"mode": "all"})).await.0, 400);
-}
-
-#[tokio::test]
-async fn findings_come_in_pages_and_audits_in_a_list() {
-    let server = Server::start(64).await;
-    table(&server, json!({"verification": "declared"})).await;
-    let files: Vec<Value> =
-        (0..5).map(|number| json!({"path": format!("/nowhere/{number}"), "size_bytes": 1})).collect();
-    server.commit("t", json!({"operation": "append", "add": files})).await;
-    let first = audit(&server, json!({"mode": "footer"})).await;
-    let second = audit(&server, json!({"mode": "footer"})).await;
-    let (_, listed) = server.get(AUDITS).await;
-    let ids: Vec<&Value> = listed["audits"].as_array().unwrap().iter().map(|audit| &audit["audit_id"]).collect();
-    assert_eq!(ids, [&second["audit_id"], &first["audit_id"]]);
-    let route = format!("{AUDITS}/{}?page_size=2", first["audit_id"]);
-    let mut paths = Vec::new();
-    let (_, mut page) = server.get(&route).await;
-    loop {
-        paths.extend(found(&page));
-        let Some(token) = page["next_page_token"].as_str() else { break };
-        page = server.get(&format!("{route}&page_token={token}")).await.1;
-    }
-    assert_eq!(paths.len(), 5);
-    assert_eq!(server.get(&format!("{AUDITS}/99")).await.0, 404);
-    assert_eq!(server.get(&format!("{AUDITS}/x")).await.0, 400);
-    // One that is over stays as it is.
-    let (status, ended) = server.delete(&format!("{AUDITS}/{}", first["audit_id"])).await;
-    assert_eq!((status, &ended["state"]), (200, &json!("done")));
-}
-
-#[tokio::test]
-async fn nans_are_counted_and_bounds_made_exact_in_the_background() {
-    let audit_budget = AuditBudget::of_bytes_per_second(1 << 30);
-    let server =
-        Server::start_with(CatalogOptions { manifest_target_files: 2, audit_budget, ..CatalogOptions::default() })
-            .await;
-    table(&server, json!({})).await;
-    let paths: Vec<String> =
-        (0..3).map(|file| write(&server, &format!("{file}.parquet"), file * 10, EnabledStatistics::Chunk)).collect();
-    server.commit("t", append(&paths)).await;
-    for path in &paths {
-        loop {
-            let (id, x) = (column(&server, path, "id").await, column(&server, path, "x").await);
-            if x["nan_count"] == 1 && id["min_precision"] == "exact" {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    }
 }

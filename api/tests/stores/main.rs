@@ -7,11 +7,13 @@
     reason = "a test stops at the first thing that is not as it should be, its helpers too"
 )]
 
+mod audits;
 mod failures;
 mod file_server;
 mod in_flight;
 mod parquet_file;
 mod prunus_process;
 mod s3;
+mod s3_audits;
 mod s3_failures;
 mod s3_server;

@@ -17,7 +17,7 @@ pub(crate) struct Prunus {
     url: String,
     client: reqwest::Client,
     environment: Environment,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Drop for Prunus {
@@ -31,14 +31,28 @@ impl Prunus {
     /// Starts a server that has this in its environment.
     pub(crate) fn start(environment: Environment) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut serve = command(&environment);
-        serve.args(["serve", "--listen", "127.0.0.1:0", "--power-loss-may-lose-commits", "--data-dir"]);
-        serve.arg(folder.path().join("catalog"));
-        let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = line.trim().strip_prefix("listening on ").unwrap().to_owned();
-        Self { child, url, client: reqwest::Client::new(), environment, _folder: folder }
+        let (child, url) = serve(&folder, &environment);
+        Self { child, url, client: reqwest::Client::new(), environment, folder }
+    }
+
+    /// Ends the server in the middle of whatever it does, and starts it again with this in its environment.
+    pub(crate) fn restart(&mut self, environment: Environment) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        (self.child, self.url) = serve(&self.folder, &environment);
+        self.environment = environment;
+    }
+
+    /// Runs a command against the server, which prints JSON.
+    pub(crate) async fn run(&self, arguments: &[&str]) -> Ran {
+        let mut run = command(&self.environment);
+        run.args(arguments).args(["--url", &self.url]);
+        let output = tokio::task::spawn_blocking(move || run.output()).await.unwrap().unwrap();
+        Ran {
+            exit: output.status.code().unwrap(),
+            answer: serde_json::from_slice(&output.stdout).unwrap_or_default(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
     }
 
     /// Runs `prunus import --json` with these arguments, and with the server's environment.
@@ -92,6 +106,15 @@ impl Prunus {
     }
 }
 
+/// What a command printed, and how it ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) exit: i32,
+    /// Null where it printed no JSON.
+    pub(crate) answer: Value,
+    pub(crate) stderr: String,
+}
+
 /// What an import printed, and how it ended.
 #[derive(Debug)]
 pub(crate) struct Imported {
@@ -118,6 +141,17 @@ impl From<Output> for Imported {
             stderr: String::from_utf8(output.stderr).unwrap(),
         }
     }
+}
+
+/// Starts a server on what is in a folder; says where it listens. Nothing is read but what is asked for.
+fn serve(folder: &TempDir, environment: &Environment) -> (Child, String) {
+    let mut serve = command(environment);
+    serve.args(["serve", "--listen", "127.0.0.1:0", "--power-loss-may-lose-commits", "--audit-bytes-per-second", "0"]);
+    serve.arg("--data-dir").arg(folder.path().join("catalog"));
+    let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    (child, line.trim().strip_prefix("listening on ").unwrap().to_owned())
 }
 
 fn command(environment: &Environment) -> Command {

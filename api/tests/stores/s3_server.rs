@@ -152,6 +152,11 @@ impl Bucket {
         self.location(key)
     }
 
+    /// Deletes an object.
+    pub(crate) async fn remove(&self, key: &str) {
+        self.store.delete(&Path::parse(key).unwrap()).await.unwrap();
+    }
+
     /// Where an object of this key is.
     pub(crate) fn location(&self, key: &str) -> String {
         format!("s3://{}/{key}", self.name)

@@ -1,13 +1,15 @@
-//! The task that works on audits, and what it does when none is asked for: files whose NaNs nobody has counted are read for
-//! that, then files whose statistics are loose or their writer's word, each file once, and no more bytes than a budget allows.
+//! What is done where nobody has asked for it: files whose NaNs nobody has counted are read for that, then files whose
+//! statistics are loose or their writer's word, each file once, and no more bytes than a budget allows.
+//!
+//! Tables come in turn, so that a large one does not keep the others waiting; one whose store fails rests.
 
-use std::collections::HashMap;
-use std::error::Error as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use prunus_manifest::{AuditEnd, AuditId, AuditRow, CursorKind, DueForAudit, FileId};
+use prunus_manifest::{CursorKind, DueForAudit, FileId, ReadTransaction, TableId};
+use tokio::time::{Instant, sleep, sleep_until};
 
-use super::examine::Reading;
+use super::reading::Reading;
+use super::worker::{IDLE, Resting, guarded, log};
 use crate::catalog::Catalog;
 use crate::properties::{NanCounts, StatisticsProperties, Verification};
 use crate::{Error, Result};
@@ -15,12 +17,10 @@ use crate::{Error, Result};
 /// How many bytes of data files are read a second where nobody waits for it, unless it is said otherwise.
 pub const DEFAULT_AUDIT_BYTES_PER_SECOND: u64 = 16 << 20;
 
-/// How long nothing is looked for after nothing was found.
-const IDLE: Duration = Duration::from_secs(10);
-/// How long is waited after the first failure; each further one doubles it.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// After how many failures in a row an audit fails.
-const MAX_FAILURES: u32 = 6;
+/// How long is waited for further commits after one came: statistics of many files are stored at once for less.
+const GATHERING: Duration = Duration::from_secs(1);
+/// How many tables that want nothing of their files are passed over at once.
+const MAX_PASSED_OVER: usize = 1_000;
 
 /// What may be read of data files where nobody waits for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,131 +40,154 @@ impl AuditBudget {
 }
 
 /// The task's memory. What matters stands in the store.
-struct Worker<'c> {
+pub(super) struct Background<'c> {
     catalog: &'c Catalog,
-    /// Audits that failed in their last step, how often in a row, and until when they rest.
-    resting: HashMap<AuditId, (u32, Instant)>,
-    /// How often in a row the background failed.
-    failures: u32,
+    resting: Resting<TableId>,
+    /// The table whose turn was last.
+    last: TableId,
 }
 
-impl Catalog {
-    /// Works on all audits, also on those that an earlier server has begun, and in the background; for as long as it is polled.
-    /// A server runs it once beside answering.
-    pub async fn run_audits(&self) {
-        let mut worker = Worker { catalog: self, resting: HashMap::new(), failures: 0 };
+/// What was done of what is due.
+enum Turn {
+    /// So many bytes were read.
+    Read(u64),
+    /// It was tried in vain, or there is more to look for at once.
+    Passed,
+    NothingDue,
+}
+
+/// What is due of one kind.
+#[derive(Default)]
+struct Due {
+    /// The table whose turn it is.
+    next: Option<DueForAudit>,
+    /// Tables that want nothing of it, up to that one.
+    unwanted: Vec<DueForAudit>,
+}
+
+impl<'c> Background<'c> {
+    pub(super) fn new(catalog: &'c Catalog) -> Self {
+        Self { catalog, resting: Resting::default(), last: TableId(0) }
+    }
+
+    pub(super) async fn run(mut self) {
+        let AuditBudget::BytesPerSecond(rate) = self.catalog.audit_budget else { return };
         loop {
-            let pause = worker.work().await;
-            tokio::select! {
-                () = tokio::time::sleep(pause) => {}
-                () = self.audits_begun.notified() => {}
-            }
-        }
-    }
-}
-
-impl Worker<'_> {
-    /// Does what there is to do for a moment; says how long to wait then.
-    async fn work(&mut self) -> Duration {
-        let running = match self.catalog.read(|tx| Ok(tx.list_running_audits()?)).await {
-            Ok(running) => running,
-            Err(error) => {
-                log("audits cannot be listed", &error);
-                return IDLE;
-            }
-        };
-        self.resting.retain(|audit_id, _| running.iter().any(|audit| audit.audit_id == *audit_id));
-        let now = Instant::now();
-        let mut next = None;
-        for audit in &running {
-            match self.resting.get(&audit.audit_id) {
-                Some((_, until)) if *until > now => {
-                    let left = *until - now;
-                    next = Some(next.map_or(left, |next: Duration| next.min(left)));
-                }
-                _ => {
-                    self.step(audit).await;
-                    next = Some(Duration::ZERO);
+            let begun = Instant::now();
+            match self.turn().await {
+                Ok(Turn::Read(bytes)) => sleep_until(begun + time_of(bytes, rate)).await,
+                Ok(Turn::Passed) => {}
+                Ok(Turn::NothingDue) => self.wait().await,
+                Err(error) => {
+                    log("statistics cannot be improved", &error);
+                    sleep(IDLE).await;
                 }
             }
         }
-        match next {
-            Some(pause) => pause,
-            None => self.in_background().await,
+    }
+
+    /// Waits for something to do.
+    async fn wait(&self) {
+        let pause = self.resting.first_end().map_or(IDLE, |left| left.min(IDLE));
+        tokio::select! {
+            () = sleep(pause) => {}
+            () = self.catalog.files_came.notified() => sleep(GATHERING).await,
         }
     }
 
-    /// Takes an audit a step further. If its store does not answer it rests, and in the end it fails.
-    async fn step(&mut self, audit: &AuditRow) {
-        let Err(error) = self.catalog.step(audit).await else {
-            self.resting.remove(&audit.audit_id);
-            return;
-        };
-        let failures = self.resting.get(&audit.audit_id).map_or(0, |(failures, _)| *failures) + 1;
-        log("an audit cannot go on", &error);
-        self.resting.insert(audit.audit_id, (failures, Instant::now() + pause_after(failures)));
-        if failures < MAX_FAILURES && matches!(error, Error::StorageUnavailable { .. }) {
-            return;
+    /// Improves the statistics of some files of one table. NaNs are counted first, in all tables.
+    async fn turn(&mut self) -> Result<Turn> {
+        for (kind, reading) in [(CursorKind::NanCounts, Reading::NanCounts), (CursorKind::Loose, Reading::Loose)] {
+            let Due { next, unwanted } = self.list_due(kind).await?;
+            let is_any_passed = !unwanted.is_empty();
+            self.pass_over(unwanted, kind).await?;
+            if let Some(due) = next {
+                return Ok(self.improve(due, kind, reading).await);
+            }
+            if is_any_passed {
+                return Ok(Turn::Passed);
+            }
         }
-        let (table_id, audit_id, now_ms) = (audit.begun.table_id, audit.audit_id, self.catalog.clock.now_ms());
-        let message = error.to_string();
-        let end = move |tx: &prunus_manifest::WriteTransaction<'_>| {
-            tx.end_audit(table_id, audit_id, AuditEnd::Failed { message: message.clone() }, now_ms)?;
+        Ok(Turn::NothingDue)
+    }
+
+    /// Looks for the next table whose turn it is.
+    async fn list_due(&self, kind: CursorKind) -> Result<Due> {
+        let last = self.last;
+        let all = self.catalog.read(move |tx| Ok(tx.list_due_for_audit(kind)?)).await?;
+        let (before, after): (Vec<_>, Vec<_>) = all.into_iter().partition(|due| due.table_id <= last);
+        let in_turn = after.into_iter().chain(before).filter(|due| self.resting.time_left(due.table_id).is_none());
+        let in_turn: Vec<DueForAudit> = in_turn.collect();
+        self.catalog.read(move |tx| first_wanted(tx, in_turn, kind)).await
+    }
+
+    /// Notes that nothing is to be done to files.
+    async fn pass_over(&self, unwanted: Vec<DueForAudit>, kind: CursorKind) -> Result<()> {
+        if unwanted.is_empty() {
+            return Ok(());
+        }
+        let pass = move |tx: &prunus_manifest::WriteTransaction<'_>| {
+            for due in &unwanted {
+                match tx.advance_audit_cursor(due.table_id, kind, due.from, after(due.last)) {
+                    Ok(_) | Err(prunus_manifest::Error::TableGone(_)) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
             Ok(())
         };
-        if let Err(error) = self.catalog.write(end).await {
-            log("an audit cannot be ended", &error);
-        }
+        self.catalog.write(pass).await
     }
 
-    async fn in_background(&mut self) -> Duration {
-        let AuditBudget::BytesPerSecond(rate) = self.catalog.audit_budget else { return IDLE };
-        match self.improve().await {
-            Ok(None) => {
-                self.failures = 0;
-                IDLE
+    async fn improve(&mut self, due: DueForAudit, kind: CursorKind, reading: Reading) -> Turn {
+        self.last = due.table_id;
+        match guarded(self.improve_table(due, kind, reading)).await {
+            Ok(bytes) => {
+                self.resting.forget(due.table_id);
+                Turn::Read(bytes)
             }
-            Ok(Some(bytes)) => {
-                self.failures = 0;
-                time_of(bytes, rate)
-            }
+            Err(Error::NotFound { .. }) => Turn::Passed,
             Err(error) => {
-                self.failures += 1;
-                log("statistics cannot be improved", &error);
-                pause_after(self.failures)
+                log("statistics of a table cannot be improved for now", &error);
+                self.resting.add(due.table_id);
+                Turn::Passed
             }
         }
     }
 
-    /// Improves the statistics of some files: of the first table that has some left. Says how many bytes were read; `None` if
-    /// there was nothing left.
-    async fn improve(&self) -> Result<Option<u64>> {
-        for (kind, reading) in [(CursorKind::NanCounts, Reading::NanCounts), (CursorKind::Loose, Reading::Loose)] {
-            let due = self.catalog.read(move |tx| Ok(tx.list_due_for_audit(kind)?)).await?;
-            if let Some(due) = due.first() {
-                return self.improve_table(*due, kind, reading).await.map(Some);
-            }
-        }
-        Ok(None)
-    }
-
+    /// Improves the statistics of the next files of a table; says how many bytes were read.
     async fn improve_table(&self, due: DueForAudit, kind: CursorKind, reading: Reading) -> Result<u64> {
         let DueForAudit { table_id, snapshot_id, from, last } = due;
         let batch = self.catalog.files_to_audit(table_id, snapshot_id, from, reading).await?;
+        let attempt = self.resting.attempt(table_id);
+        let mut outcome = self.catalog.examine_all(&batch, reading, attempt).await?;
+        self.catalog.mend(&batch, reading, &mut outcome).await?;
+        outcome.log();
         // Files that come after the last one are due again.
-        let to = batch.next.unwrap_or(FileId(last.0.saturating_add(1)));
-        let bytes_read = if is_wanted(&batch.target.properties, kind) {
-            let outcome = self.catalog.examine_all(&batch, reading).await?;
-            outcome.log();
-            let bytes_read = outcome.bytes_read;
-            self.catalog.repair(table_id, outcome).await?;
-            bytes_read
-        } else {
-            0
-        };
+        let to = batch.next.unwrap_or(after(last));
         self.catalog.write(move |tx| Ok(tx.advance_audit_cursor(table_id, kind, from, to)?)).await?;
-        Ok(bytes_read)
+        Ok(outcome.bytes_read())
     }
+}
+
+/// The first table that wants it, and those before it that do not.
+fn first_wanted(tx: &ReadTransaction<'_>, in_turn: Vec<DueForAudit>, kind: CursorKind) -> Result<Due> {
+    let mut found = Due::default();
+    for due in in_turn {
+        let properties = match tx.load_table_by_id(due.table_id) {
+            Ok(table) => StatisticsProperties::parse(&table.properties).map_err(Error::Invalid)?,
+            Err(prunus_manifest::Error::TableGone(_)) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        if is_wanted(&properties, kind) {
+            found.next = Some(due);
+            break;
+        }
+        found.unwanted.push(due);
+        if found.unwanted.len() == MAX_PASSED_OVER {
+            break;
+        }
+    }
+    Ok(found)
 }
 
 /// Whether a table wants that of its files. Where its writers' word is taken, nothing is read.
@@ -173,16 +196,26 @@ fn is_wanted(properties: &StatisticsProperties, kind: CursorKind) -> bool {
         && (kind != CursorKind::NanCounts || properties.nan_counts == NanCounts::Background)
 }
 
+const fn after(last: FileId) -> FileId {
+    FileId(last.0.saturating_add(1))
+}
+
 /// How long so many bytes take at a rate.
 fn time_of(bytes: u64, bytes_per_second: u64) -> Duration {
+    /// Beyond it nobody waits.
+    const MAX_TIME: Duration = Duration::from_hours(24 * 365);
     let nanoseconds = u128::from(bytes) * 1_000_000_000 / u128::from(bytes_per_second.max(1));
-    Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
+    u64::try_from(nanoseconds).map_or(MAX_TIME, Duration::from_nanos).min(MAX_TIME)
 }
 
-fn pause_after(failures: u32) -> Duration {
-    FIRST_PAUSE * 2_u32.pow(failures.min(MAX_FAILURES))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn log(what: &'static str, error: &Error) {
-    tracing::warn!(error = error as &dyn std::error::Error, cause = ?error.source().map(ToString::to_string), "{what}");
+    #[test]
+    fn bytes_take_the_time_that_their_rate_says() {
+        assert_eq!(time_of(3 << 20, 2 << 20), Duration::from_millis(1500));
+        assert_eq!(time_of(0, 1), Duration::ZERO);
+        assert!(time_of(u64::MAX, 1) <= Duration::from_hours(24 * 365));
+    }
 }

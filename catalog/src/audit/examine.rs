@@ -1,18 +1,31 @@
 //! One file, looked at again: what of it is not as it was registered, and what is known of it now.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use prunus_manifest::{AuditCounts, AuditFinding, AuditMode, FindingKind, InspectedFile};
-use prunus_statistics::{Bound, Count, FieldId, FileColumn, Provenance};
+use prunus_manifest::{AuditCounts, AuditFinding, FindingKind, InspectedFile};
+use prunus_statistics::{ColumnStatistics, Count, FieldId, FileColumn};
+use tokio::runtime::Handle;
 
+use super::located::{Located, Sought, Unlocated, locate};
+use super::reading::Reading;
 use super::upgrade::{Compared, compare};
-use crate::collect::{self, ColumnFault, Footer, ScanFor, ScannedLeaves};
-use crate::declared::{Column, is_valueless};
+use crate::blocking;
+use crate::collect::{self, Footer, ScanFor, ScannedLeaves};
+use crate::declared::Column;
 use crate::location::Location;
 use crate::properties::KeptStatistics;
-use crate::registration::{Matched, Target};
+use crate::registration::Target;
 use crate::schema::LeafColumn;
-use crate::storage::{Storage, StorageError, StoredObject};
+use crate::storage::{FooterBytes, Storage, StorageError, StoredObject};
+
+/// What files are held against.
+#[derive(Debug)]
+pub(super) struct Audited {
+    pub(super) target: Target,
+    /// The columns of the table's first schema.
+    pub(super) first: Vec<LeafColumn>,
+}
 
 /// What came of looking at a file again.
 #[derive(Debug, Default)]
@@ -24,138 +37,78 @@ pub(super) struct Examined {
     pub(super) bytes_read: u64,
 }
 
-/// What is read of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
-    /// Its footer.
-    Footer,
-    /// And all its columns of which statistics are kept.
-    Data,
-    /// And the columns whose NaNs nobody has counted, for that; nothing of a file that has none.
-    NanCounts,
-    /// And the columns whose statistics are not exact; nothing of a file that has none.
-    Loose,
-}
-
 /// Looks at a file again. What is wrong with it is a finding.
 ///
 /// # Errors
-/// The store did not answer, for now.
+/// The file was replaced meanwhile, or its store did not give it, and may not give others either.
 pub(super) async fn examine(
-    storage: &Storage,
-    target: &Target,
-    file: &InspectedFile,
+    storage: Arc<Storage>,
+    audited: Arc<Audited>,
+    file: Arc<InspectedFile>,
     reading: Reading,
 ) -> Result<Examined, StorageError> {
-    let wanted = reading.of_columns(target, file);
-    let mut examination = Examination { target, file, wanted, examined: Examined::default() };
-    if examination.wanted.is_empty() && matches!(reading, Reading::NanCounts | Reading::Loose) {
-        return Ok(examination.examined);
+    let wanted = reading.of_columns(&audited.target, &file);
+    if wanted.is_empty() && matches!(reading, Reading::NanCounts | Reading::Loose) {
+        return Ok(Examined::default());
     }
-    match examination.run(storage).await {
-        Err(error) if error.is_retryable() => Err(error),
-        Err(StorageError::NotFound) => Ok(examination.unreadable(FindingKind::Missing, &StorageError::NotFound)),
-        Err(error) => Ok(examination.unreadable(FindingKind::Unreadable, &error)),
-        Ok(()) => Ok(examination.examined),
-    }
-}
-
-impl Reading {
-    /// What an audit of this mode reads.
-    pub(super) const fn of_mode(mode: AuditMode) -> Self {
-        match mode {
-            AuditMode::Footer => Self::Footer,
-            AuditMode::Scan => Self::Data,
-        }
-    }
-
-    /// Which columns of a file it has read, and for what.
-    fn of_columns(self, target: &Target, file: &InspectedFile) -> BTreeMap<FieldId, ScanFor> {
-        let rows = file.row.row_count;
-        let wish = |leaf: &LeafColumn| {
-            let stored = file.statistics.columns.get(&leaf.id);
-            let scan_for = match self {
-                Self::Footer => return None,
-                _ if target.kept(leaf.id) == KeptStatistics::None => return None,
-                Self::Data => ScanFor::Everything,
-                Self::NanCounts if lacks_nan_count(stored, leaf) => ScanFor::NanCount,
-                Self::Loose if is_loose(stored, leaf, rows) => ScanFor::Everything,
-                Self::NanCounts | Self::Loose => return None,
-            };
-            Some((leaf.id, scan_for))
-        };
-        let of_item = |item: &LeafColumn| {
-            let is_wanted = match self {
-                _ if target.kept(item.id) == KeptStatistics::None => false,
-                Self::Data => true,
-                Self::Loose => !has_scanned_bounds(file.statistics.columns.get(&item.id)),
-                Self::Footer | Self::NanCounts => false,
-            };
-            is_wanted.then_some((item.id, ScanFor::Everything))
-        };
-        target.columns.iter().filter_map(wish).chain(target.items.iter().filter_map(of_item)).collect()
-    }
-}
-
-/// Whether the bounds of what lists and maps hold are as good as they can be.
-fn has_scanned_bounds(stored: Option<&FileColumn>) -> bool {
-    match stored {
-        None => false,
-        Some(FileColumn::Absent) => true,
-        Some(FileColumn::Present(statistics)) => {
-            let is_scanned =
-                |bound: &Option<Bound>| bound.as_ref().is_some_and(|bound| bound.provenance == Provenance::Scanned);
-            is_scanned(&statistics.min) && is_scanned(&statistics.max)
-        }
-    }
-}
-
-fn lacks_nan_count(stored: Option<&FileColumn>, leaf: &LeafColumn) -> bool {
-    let is_unknown = match stored {
-        None => true,
-        Some(FileColumn::Absent) => false,
-        Some(FileColumn::Present(statistics)) => statistics.nan_count.is_none(),
+    let examination = Examination { audited, file: Arc::clone(&file), wanted, examined: Examined::default() };
+    let read = match Location::parse(&file.row.path, None) {
+        Ok(location) => storage.read_footer(&location).await,
+        Err(error) => Err(error.into()),
     };
-    leaf.column_type.is_float() && is_unknown
-}
-
-/// Whether something of a column could be known better by reading it.
-fn is_loose(stored: Option<&FileColumn>, leaf: &LeafColumn, row_count: Option<u64>) -> bool {
-    let statistics = match stored {
-        None => return true,
-        Some(FileColumn::Absent) => return false,
-        Some(FileColumn::Present(statistics)) if statistics.is_constant() => return false,
-        Some(FileColumn::Present(statistics)) => statistics,
+    let mut footer = match read {
+        Ok(footer) => footer,
+        Err(error) => return examination.unreadable(error),
     };
-    let column = Column { column_type: leaf.column_type, row_count };
-    let is_exact = |bound: &Option<Bound>| bound.as_ref().is_some_and(|bound| bound.provenance == Provenance::Scanned);
-    let is_counted = |count: Option<Count>| count.is_some_and(|count| count.provenance != Provenance::Declared);
-    let is_bounded = is_valueless(statistics, column) || (is_exact(&statistics.min) && is_exact(&statistics.max));
-    let has_nan_count = !leaf.column_type.is_float() || is_counted(statistics.nan_count);
-    !(is_bounded && is_counted(statistics.null_count) && has_nan_count)
+    if !footer.is_long() {
+        return examination.run(&storage, &footer).await;
+    }
+    storage.make_room(&mut footer).await;
+    let runtime = Handle::current();
+    let examined = blocking::attempt(move || runtime.block_on(examination.run(&storage, &footer))).await;
+    examined.unwrap_or_else(|| Ok(Examined::of_unreadable(&file, "the reader of footers failed on it".to_owned())))
 }
 
-struct Examination<'a> {
-    target: &'a Target,
-    file: &'a InspectedFile,
+struct Examination {
+    audited: Arc<Audited>,
+    file: Arc<InspectedFile>,
     /// The columns that are to be read.
     wanted: BTreeMap<FieldId, ScanFor>,
     examined: Examined,
 }
 
-impl Examination<'_> {
-    async fn run(&mut self, storage: &Storage) -> Result<(), StorageError> {
-        let location = Location::parse(&self.file.row.path, None)?;
-        let bytes = storage.read_footer(&location).await?;
+impl Examination {
+    async fn run(mut self, storage: &Storage, bytes: &FooterBytes) -> Result<Examined, StorageError> {
+        match self.look(storage, bytes).await {
+            Ok(()) => Ok(self.examined),
+            Err(error) => self.unreadable(error),
+        }
+    }
+
+    async fn look(&mut self, storage: &Storage, bytes: &FooterBytes) -> Result<(), StorageError> {
+        self.examined.bytes_read += bytes.metadata.len() as u64;
         if self.is_changed(&bytes.object) {
             return Ok(());
         }
         let footer = Footer::parse(&bytes.metadata)?;
-        self.check_rows(footer.row_count());
-        let scanned = self.scan(storage, &bytes.object, &footer).await?;
-        match Matched::find(&footer, &scanned, self.target) {
-            Ok(collected) => self.check_columns(&collected.columns, footer.row_count()),
-            Err(faults) => self.other_schema(&faults),
+        let (audited, file) = (Arc::clone(&self.audited), Arc::clone(&self.file));
+        let Target { wanted, items, .. } = &audited.target;
+        let sought = Sought { columns: wanted, items, first: &audited.first };
+        match locate(&sought, &file.row, &footer) {
+            Ok(located) => {
+                let scanned = self.scan(storage, &bytes.object, &footer, &located).await?;
+                let known = self.known(&footer, &scanned, &located);
+                self.check_columns(known, footer.row_count());
+            }
+            Err(Unlocated::OtherLeaves) => {
+                let evidence = "its columns are not those that it was registered with".to_owned();
+                self.find(FindingKind::Changed, None, None, evidence);
+            }
+            Err(Unlocated::Faults(faults)) => {
+                for fault in faults {
+                    self.find(FindingKind::Schema, Some(fault.id()), None, fault.problem().to_string());
+                }
+            }
         }
         Ok(())
     }
@@ -173,18 +126,20 @@ impl Examination<'_> {
         }
         match (&row.etag, &object.etag) {
             (Some(registered), Some(found)) if registered != found => {
-                self.find(kind, None, Some(("etag", registered.clone())), found.clone());
+                let (claim, evidence) = (registered.clone(), found.clone());
+                self.find(kind, None, Some(("etag", claim)), evidence);
                 true
             }
             _ => false,
         }
     }
 
-    fn check_rows(&mut self, row_count: u64) {
-        if let Some(claim) = self.file.row.row_count.filter(|claim| *claim != row_count) {
-            let evidence = format!("the file has {row_count} rows");
-            self.find(FindingKind::Refuted, None, Some(("row_count", claim.to_string())), evidence);
-        }
+    /// Whether the file has as many rows as is registered, if that is.
+    fn check_rows(&mut self, row_count: u64) -> bool {
+        let Some(claim) = self.file.row.row_count.filter(|claim| *claim != row_count) else { return true };
+        let evidence = format!("the file has {row_count} rows");
+        self.find(FindingKind::Refuted, None, Some(("row_count", claim.to_string())), evidence);
+        false
     }
 
     /// Reads what statistics are kept of. What cannot be read is a finding, and as the footer says.
@@ -193,29 +148,56 @@ impl Examination<'_> {
         storage: &Storage,
         object: &StoredObject,
         footer: &Footer<'_>,
+        located: &Located,
     ) -> Result<ScannedLeaves, StorageError> {
         let mut scanned = ScannedLeaves::new();
-        if self.wanted.is_empty() {
-            return Ok(scanned);
-        }
-        // Where columns do not match, that is found afterwards.
-        let Ok(matched) = Matched::find(footer, &scanned, self.target) else { return Ok(scanned) };
-        for (field_id, scan_for) in self.wanted.clone() {
-            let Some(index) = matched.leaf_of(field_id) else { continue };
-            self.examined.bytes_read += footer.leaf_bytes(index);
-            match collect::scan(storage, object, footer, &[index], scan_for).await {
+        for (field_id, index) in located.leaf_of_column.iter().chain(&located.leaf_of_item) {
+            let Some(scan_for) = self.wanted.get(field_id).copied() else { continue };
+            self.examined.bytes_read += footer.leaf_bytes(*index);
+            match collect::scan(storage, object, footer, &[*index], scan_for).await {
                 Ok(found) => scanned.extend(found),
-                Err(collect::ScanError::Storage(error)) if error.is_retryable() => return Err(error),
-                Err(error) => self.find(FindingKind::Unreadable, Some(field_id), None, error.with_cause()),
+                Err(collect::ScanError::Storage(error)) => return Err(error),
+                Err(error) => self.find(FindingKind::Unreadable, Some(*field_id), None, error.with_cause()),
             }
         }
         Ok(scanned)
     }
 
-    fn check_columns(&mut self, known: &BTreeMap<FieldId, FileColumn>, row_count: u64) {
+    /// What the file says of the columns. One whose values do not convert is a finding.
+    fn known(
+        &mut self,
+        footer: &Footer<'_>,
+        scanned: &ScannedLeaves,
+        located: &Located,
+    ) -> BTreeMap<FieldId, FileColumn> {
+        let audited = Arc::clone(&self.audited);
+        let mut known = BTreeMap::new();
+        for column in &audited.target.wanted {
+            if located.absent.contains(&column.id) {
+                known.insert(column.id, column.absent(Some(footer.row_count())));
+            }
+            let Some(leaf) = located.leaf_of_column.get(&column.id) else { continue };
+            match collect::column_at(footer, *leaf, scanned.get(leaf), column) {
+                Ok(statistics) => _ = known.insert(column.id, FileColumn::Present(statistics)),
+                Err(fault) => {
+                    self.find(FindingKind::Schema, Some(fault.id()), None, fault.problem().to_string());
+                }
+            }
+        }
+        for item in &audited.target.items {
+            let Some(leaf) = located.leaf_of_item.get(&item.id) else { continue };
+            let statistics = collect::item_at(footer, *leaf, scanned.get(leaf), item.column_type);
+            known.extend(statistics.map(|statistics| (item.id, FileColumn::Present(statistics))));
+        }
+        known
+    }
+
+    fn check_columns(&mut self, known: BTreeMap<FieldId, FileColumn>, row_count: u64) {
+        let audited = Arc::clone(&self.audited);
+        let has_registered_rows = self.check_rows(row_count);
         let mut now = BTreeMap::new();
-        let of_rows = self.target.columns.iter().map(|leaf| (leaf, Some(row_count)));
-        for (leaf, row_count) in of_rows.chain(self.target.items.iter().map(|item| (item, None))) {
+        let of_rows = audited.target.columns.iter().map(|leaf| (leaf, Some(row_count)));
+        for (leaf, row_count) in of_rows.chain(audited.target.items.iter().map(|item| (item, None))) {
             let column = Column { column_type: leaf.column_type, row_count };
             let stored = self.file.statistics.columns.get(&leaf.id);
             let Compared { refuted, column } = compare(stored, known.get(&leaf.id), column);
@@ -224,23 +206,35 @@ impl Examination<'_> {
                 self.find(FindingKind::Refuted, Some(leaf.id), claim, refutation.evidence);
             }
             if let Some(column) = column {
-                now.insert(leaf.id, column);
+                now.insert(leaf.id, if has_registered_rows { column } else { without_counts(column) });
             }
         }
-        let now = self.target.kept_of(now);
+        let mut now = audited.target.kept_of(now);
+        now.extend(self.not_kept_any_more());
         self.examined.repairs =
             now.into_iter().filter(|(id, column)| self.file.statistics.columns.get(id) != Some(column)).collect();
     }
 
-    fn other_schema(&mut self, faults: &[ColumnFault]) {
-        for fault in faults {
-            self.find(FindingKind::Schema, Some(fault.id()), None, fault.problem().to_string());
-        }
+    /// Columns of which something is stored, though nothing is to be kept.
+    fn not_kept_any_more(&self) -> Vec<(FieldId, FileColumn)> {
+        let is_stored = |(id, column): &(&FieldId, &FileColumn)| match column {
+            FileColumn::Present(statistics) => {
+                self.audited.target.kept(**id) == KeptStatistics::None && !statistics.is_constant()
+            }
+            FileColumn::Absent => false,
+        };
+        let stored = self.file.statistics.columns.iter().filter(is_stored);
+        stored.map(|(id, _)| (*id, FileColumn::Present(ColumnStatistics::default()))).collect()
     }
 
-    fn unreadable(mut self, kind: FindingKind, error: &StorageError) -> Examined {
+    /// What it means that a file could not be read.
+    fn unreadable(mut self, error: StorageError) -> Result<Examined, StorageError> {
+        if error.is_retryable() || error.may_be_of_all() {
+            return Err(error);
+        }
+        let kind = if matches!(error, StorageError::NotFound) { FindingKind::Missing } else { FindingKind::Unreadable };
         self.find(kind, None, None, error.to_string());
-        self.examined
+        Ok(self.examined)
     }
 
     fn find(
@@ -250,14 +244,53 @@ impl Examination<'_> {
         claim: Option<(&'static str, String)>,
         evidence: String,
     ) {
-        let (statistic, claim) = claim.map(|(statistic, claim)| (statistic.to_owned(), claim)).unzip();
-        let (file_id, path) = (self.file.row.file_id, self.file.row.path.clone());
-        let evidence = Some(evidence);
-        self.examined.findings.push(AuditFinding { file_id, path, field_id, kind, statistic, claim, evidence });
+        self.examined.findings.push(finding(&self.file, kind, field_id, claim, evidence));
     }
 }
 
+/// A column whose counts are not kept: of another number of rows than is registered they would be taken for all of these. That
+/// there are none is true of any number.
+fn without_counts(column: FileColumn) -> FileColumn {
+    let FileColumn::Present(mut statistics) = column else { return column };
+    let of_any = |count: Option<Count>| count.filter(|count| count.value == 0);
+    statistics.null_count = of_any(statistics.null_count);
+    statistics.nan_count = of_any(statistics.nan_count);
+    FileColumn::Present(statistics)
+}
+
+fn finding(
+    file: &InspectedFile,
+    kind: FindingKind,
+    field_id: Option<FieldId>,
+    claim: Option<(&'static str, String)>,
+    evidence: String,
+) -> AuditFinding {
+    let (statistic, claim) = claim.map(|(statistic, claim)| (statistic.to_owned(), claim)).unzip();
+    let (file_id, path) = (file.row.file_id, file.row.path.clone());
+    AuditFinding { file_id, path, field_id, kind, statistic, claim, evidence: Some(evidence) }
+}
+
 impl Examined {
+    /// A file that its store did not give, though it gave others.
+    pub(super) fn not_given(file: &InspectedFile, error: &StorageError) -> Self {
+        Self::of_unreadable(file, error.to_string())
+    }
+
+    fn of_unreadable(file: &InspectedFile, evidence: String) -> Self {
+        let findings = vec![finding(file, FindingKind::Unreadable, None, None, evidence)];
+        Self { findings, ..Self::default() }
+    }
+
+    /// Adds what was found at another time and is not among what was found now.
+    pub(super) fn add(&mut self, earlier: AuditFinding) {
+        let is_same = |finding: &AuditFinding| {
+            (finding.kind, finding.field_id, &finding.statistic) == (earlier.kind, earlier.field_id, &earlier.statistic)
+        };
+        if !self.findings.iter().any(is_same) {
+            self.findings.push(earlier);
+        }
+    }
+
     /// What an audit counts of it.
     pub(super) fn counts(&self) -> AuditCounts {
         let has = |kind| u64::from(self.findings.iter().any(|finding| finding.kind == kind));

@@ -16,7 +16,7 @@ pub(super) struct Compared {
 }
 
 /// Compares what is stored of a column with what the file says of it (`None`: nothing). Of what both know the better stays; of a
-/// column of which anything stored is false, nothing that is stored does.
+/// column of which anything stored is false, nothing that is stored does but what was found in the data.
 pub(super) fn compare(stored: Option<&FileColumn>, known: Option<&FileColumn>, column: Column) -> Compared {
     let (refuted, now) = match (stored, known) {
         (stored, None) => (Vec::new(), stored.cloned()),
@@ -25,6 +25,11 @@ pub(super) fn compare(stored: Option<&FileColumn>, known: Option<&FileColumn>, c
         // The value of a partition, or the default that stands for the column: the file need not hold it.
         (Some(FileColumn::Present(constant)), Some(known)) if constant.is_constant() && is_no_value(known) => {
             (Vec::new(), stored.cloned())
+        }
+        // It does hold it, and readers read it.
+        (Some(FileColumn::Present(constant)), Some(FileColumn::Present(known))) if constant.is_constant() => {
+            let refuted = reconcile(known, constant.clone(), column).err().unwrap_or_default();
+            (refuted, Some(FileColumn::Present(known.clone())))
         }
         (Some(FileColumn::Absent), Some(known @ FileColumn::Present(found))) => {
             let claim = "the file does not hold the column".to_owned();
@@ -38,33 +43,72 @@ pub(super) fn compare(stored: Option<&FileColumn>, known: Option<&FileColumn>, c
             (refuted, Some(FileColumn::Absent))
         }
         (Some(FileColumn::Present(stored)), Some(FileColumn::Present(known))) => {
-            match reconcile(known, claims(stored, known), column) {
-                Err(refuted) => (refuted, Some(FileColumn::Present(known.clone()))),
-                // Where there are no values any bounds are true.
-                Ok(_) if is_valueless(known, column) => (Vec::new(), Some(FileColumn::Present(known.clone()))),
-                Ok(_) => (Vec::new(), Some(FileColumn::Present(better(stored, known)))),
-            }
+            let (refuted, now) = compare_statistics(stored, known, column);
+            (refuted, Some(FileColumn::Present(now)))
         }
     };
     Compared { refuted, column: now }
 }
 
-/// What of the stored statistics is held against the file: not what was found in its data, where that was not read again.
-fn claims(stored: &ColumnStatistics, known: &ColumnStatistics) -> ColumnStatistics {
-    let is_scanned = |provenance| provenance == Provenance::Scanned;
-    let bounds = [&known.min, &known.max].into_iter().flatten().map(|bound| bound.provenance);
-    let counts = [known.null_count, known.nan_count].into_iter().flatten().map(|count| count.provenance);
-    if bounds.chain(counts).any(is_scanned) {
-        return stored.clone();
+fn compare_statistics(
+    stored: &ColumnStatistics,
+    known: &ColumnStatistics,
+    column: Column,
+) -> (Vec<Refutation>, ColumnStatistics) {
+    if is_read(known) {
+        // What reading the data has not shown is unknown for good, whatever a footer or a writer said.
+        let refuted = reconcile(known, stored.clone(), column).err().unwrap_or_default();
+        return (refuted, known.clone());
     }
-    let bound = |bound: &Option<Bound>| bound.clone().filter(|bound| !is_scanned(bound.provenance));
-    let count = |count: Option<Count>| count.filter(|count| !is_scanned(count.provenance));
+    if is_read(stored) {
+        // Nor does a footer know better than the data that was read before.
+        return (Vec::new(), better(stored, &only_nan_count(known)));
+    }
+    let (found, claims) = by_source(stored);
+    let known = better(&found, known);
+    match reconcile(&known, claims, column) {
+        Err(refuted) => (refuted, known),
+        // Where there are no values any bounds are true.
+        Ok(_) if is_valueless(&known, column) => (Vec::new(), known),
+        Ok(_) => (Vec::new(), better(&without_footer(stored), &known)),
+    }
+}
+
+/// What was not taken from the footer, which is not believed any more in what it does not offer any more.
+fn without_footer(stored: &ColumnStatistics) -> ColumnStatistics {
+    let bound = |bound: &Option<Bound>| bound.clone().filter(|bound| bound.provenance != Provenance::Footer);
+    let count = |count: Option<Count>| count.filter(|count| count.provenance != Provenance::Footer);
     ColumnStatistics {
         min: bound(&stored.min),
         max: bound(&stored.max),
         null_count: count(stored.null_count),
         nan_count: count(stored.nan_count),
     }
+}
+
+fn only_nan_count(known: &ColumnStatistics) -> ColumnStatistics {
+    ColumnStatistics { nan_count: known.nan_count, ..ColumnStatistics::default() }
+}
+
+/// Whether all of a column was read.
+fn is_read(known: &ColumnStatistics) -> bool {
+    known.null_count.is_some_and(|count| count.provenance == Provenance::Scanned)
+}
+
+/// What was found in the data before, which no footer speaks against, and all else.
+fn by_source(stored: &ColumnStatistics) -> (ColumnStatistics, ColumnStatistics) {
+    let is_found = |provenance| provenance == Provenance::Scanned;
+    let part = |wanted: bool| {
+        let bound = |bound: &Option<Bound>| bound.clone().filter(|bound| is_found(bound.provenance) == wanted);
+        let count = |count: Option<Count>| count.filter(|count| is_found(count.provenance) == wanted);
+        ColumnStatistics {
+            min: bound(&stored.min),
+            max: bound(&stored.max),
+            null_count: count(stored.null_count),
+            nan_count: count(stored.nan_count),
+        }
+    };
+    (part(true), part(false))
 }
 
 fn presence(claim: String, evidence: String) -> Refutation {
@@ -116,5 +160,107 @@ fn trust(provenance: Provenance) -> u8 {
         Provenance::Footer => 1,
         Provenance::Constant => 2,
         Provenance::Scanned => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prunus_statistics::{PrimitiveType, Value};
+
+    use super::*;
+
+    const ROWS: u64 = 20;
+    const COLUMN: Column = Column { column_type: PrimitiveType::Int64, row_count: Some(ROWS) };
+
+    fn statistics(
+        min: Option<i128>,
+        max: Option<i128>,
+        nulls: Option<u64>,
+        provenance: Provenance,
+    ) -> ColumnStatistics {
+        let precision = if provenance == Provenance::Scanned { Precision::Exact } else { Precision::Bound };
+        let bound = |value| Bound { value: Value::Integer(value), precision, provenance };
+        let null_count = nulls.map(|value| Count { value, provenance });
+        ColumnStatistics { min: min.map(bound), max: max.map(bound), null_count, nan_count: None }
+    }
+
+    fn footer(min: i128, max: i128, nulls: Option<u64>) -> ColumnStatistics {
+        statistics(Some(min), Some(max), nulls, Provenance::Footer)
+    }
+
+    fn declared(min: i128, max: i128, nulls: Option<u64>) -> ColumnStatistics {
+        statistics(Some(min), Some(max), nulls, Provenance::Declared)
+    }
+
+    fn scanned(min: i128, max: i128, nulls: u64) -> ColumnStatistics {
+        statistics(Some(min), Some(max), Some(nulls), Provenance::Scanned)
+    }
+
+    /// What comes of comparing: which statistics are refuted, and what is known then.
+    fn check(stored: ColumnStatistics, known: ColumnStatistics, refuted: &[&str], now: &ColumnStatistics) {
+        let compared = compare(Some(&FileColumn::Present(stored)), Some(&FileColumn::Present(known)), COLUMN);
+        let names: Vec<&str> = compared.refuted.iter().map(|refutation| refutation.statistic).collect();
+        assert_eq!((names.as_slice(), compared.column), (refuted, Some(FileColumn::Present(now.clone()))));
+    }
+
+    #[test]
+    fn what_was_found_in_the_data_is_not_given_for_a_footers_word() {
+        let found = scanned(10, 30, 0);
+        check(found.clone(), footer(0, 40, Some(3)), &[], &found);
+        check(found.clone(), footer(50, 60, None), &[], &found);
+    }
+
+    #[test]
+    fn a_footer_that_says_all_is_null_takes_nothing_that_was_found() {
+        let found = scanned(10, 30, 0);
+        check(found.clone(), statistics(None, None, Some(ROWS), Provenance::Footer), &[], &found);
+    }
+
+    #[test]
+    fn what_was_found_in_the_data_outlives_a_lie_about_the_rest() {
+        let mut stored = scanned(10, 30, 0);
+        stored.null_count = declared(0, 0, Some(7)).null_count;
+        let now = ColumnStatistics { null_count: footer(0, 0, Some(3)).null_count, ..stored.clone() };
+        check(stored, footer(0, 40, Some(3)), &["null_count"], &now);
+    }
+
+    #[test]
+    fn what_the_data_does_not_show_is_unknown_whatever_was_said_before() {
+        let read = statistics(None, None, Some(0), Provenance::Scanned);
+        check(footer(0, 40, Some(0)), read.clone(), &[], &read);
+        check(declared(0, 40, None), read.clone(), &[], &read);
+    }
+
+    #[test]
+    fn a_lie_is_replaced_by_what_the_data_holds() {
+        let read = scanned(10, 30, 0);
+        check(declared(12, 30, Some(1)), read.clone(), &["null_count", "min"], &read);
+    }
+
+    #[test]
+    fn of_bounds_that_are_true_the_tighter_stays() {
+        let mut tight = footer(10, 30, Some(0));
+        check(tight.clone(), footer(5, 35, Some(0)), &[], &tight);
+        tight.max = footer(0, 30, None).max;
+        check(footer(5, 35, None), tight.clone(), &[], &tight);
+    }
+
+    fn constant(value: i128) -> ColumnStatistics {
+        ColumnStatistics::constant(Some(Value::Integer(value)), Some(ROWS))
+    }
+
+    #[test]
+    fn a_constant_is_not_refuted_by_a_file_without_the_column() {
+        let stored = FileColumn::Present(constant(7));
+        for known in [None, Some(FileColumn::Absent), Some(FileColumn::Present(constant(8)))] {
+            let compared = compare(Some(&stored), known.as_ref(), COLUMN);
+            assert_eq!(compared, Compared { refuted: Vec::new(), column: Some(stored.clone()) });
+        }
+    }
+
+    #[test]
+    fn of_a_file_that_holds_the_column_its_own_values_count() {
+        check(constant(7), footer(1, 9, Some(0)), &[], &footer(1, 9, Some(0)));
+        check(constant(7), footer(8, 9, Some(0)), &["min", "max"], &footer(8, 9, Some(0)));
     }
 }

@@ -99,6 +99,19 @@ pub fn match_scanned_columns(
     Ok(CollectedColumns { columns: collected, leaves, leaf_of_column })
 }
 
+/// What the footer, or the data if it was read, says of a column that is this leaf of the file.
+///
+/// # Errors
+/// [`ColumnFault`] if its values do not convert.
+pub(crate) fn column_at(
+    footer: &Footer<'_>,
+    leaf: usize,
+    scan: Option<&LeafScan>,
+    column: &TableColumn,
+) -> Result<ColumnStatistics, ColumnFault> {
+    present(footer, leaf, scan, column, usize::MAX).map_err(|problem| ColumnFault::of(column, problem))
+}
+
 impl TableColumn {
     /// What is known of the column in a file that does not hold it.
     pub(crate) fn absent(&self, row_count: Option<u64>) -> FileColumn {

@@ -12,7 +12,7 @@ use super::file_schema::{Content, Node};
 use super::footer::Footer;
 use super::name_folding::same_when_folded;
 use super::node_shape::Shape;
-use super::scan::ScannedLeaves;
+use super::scan::{LeafScan, ScannedLeaves};
 use super::type_conversion::{conversion_of, convert};
 use crate::schema::{Field, Type, items_of};
 
@@ -172,6 +172,18 @@ fn match_type(item_type: &Type, id: FieldId, shape: &Shape<'_, '_>, leaves: &mut
         }
         _ => {}
     }
+}
+
+/// What the footer, or the data if it was read, says of something in a list or map that is this leaf of the file: its bounds, if
+/// any are known that can be used.
+pub(crate) fn item_at(
+    footer: &Footer<'_>,
+    leaf: usize,
+    scan: Option<&LeafScan>,
+    column_type: PrimitiveType,
+) -> Option<ColumnStatistics> {
+    let scans: ScannedLeaves = scan.map(|scan| (leaf, scan.clone())).into_iter().collect();
+    bounds(footer, &scans, ItemLeaf { id: FieldId(0), column_type, leaf }, usize::MAX)
 }
 
 /// The bounds of an item, if any are known that can be used.

@@ -111,9 +111,9 @@ async fn scan_leaf(
 ) -> Result<Option<LeafScan>, ScanError> {
     let Some(mut reading) = LeafReading::of(footer, index, what) else { return Ok(None) };
     for plan in plan_chunks(footer, index, object.size_bytes)? {
-        let bytes = storage.read_range(object, plan.range.clone()).await?;
+        let chunk = storage.read_chunk(object, plan.range.clone()).await?;
         let row_group = plan.row_group;
-        let read = blocking::attempt(move || reading.read(&plan, &bytes).map(|()| reading)).await;
+        let read = blocking::attempt(move || reading.read(&plan, chunk.bytes()).map(|()| reading)).await;
         reading = read.unwrap_or(Err(ChunkFault::ReaderFailed)).map_err(|fault| {
             let column = footer.leaves().get(index).map(super::FileLeaf::dotted_path).unwrap_or_default();
             ScanError::Chunk { column, row_group, fault }

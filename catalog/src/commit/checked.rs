@@ -57,7 +57,10 @@ impl Catalog {
             let applied = Arc::clone(&ready);
             match self.write_once(once.clone(), move |tx| apply(tx, &applied)).await {
                 Err(Error::HeadMoved) => {}
-                Ok(done) => return Ok(done),
+                Ok(done) => {
+                    self.files_came.notify_one();
+                    return Ok(done);
+                }
                 Err(error) => {
                     // What the commits were made for may be out of date.
                     for commit in Arc::make_mut(&mut ready).as_mut() {

@@ -54,7 +54,7 @@ fn repair(catalog: &Catalog, file_id: FileId, number: i128) {
     let statistics = ColumnStatistics { min: Some(bound.clone()), max: Some(bound), ..ColumnStatistics::default() };
     let page = |tx: &prunus_manifest::ReadTransaction<'_>| tx.load_file_statistics(file_id);
     let before = catalog.store.read(page).unwrap().columns.remove(&FieldId(1));
-    let column = ColumnRepair { before, after: FileColumn::Present(statistics) };
+    let column = ColumnRepair { column_type: PrimitiveType::Int64, before, after: FileColumn::Present(statistics) };
     let repair: FileRepair = [(FieldId(1), column)].into();
     let outcomes = catalog.store.repair(TableId(1), &BTreeMap::from([(file_id, repair)])).unwrap();
     assert_eq!(outcomes, [(file_id, RepairOutcome::Repaired)].into());

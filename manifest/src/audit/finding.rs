@@ -93,9 +93,19 @@ pub struct AuditFindingRow {
 const LIST_FINDINGS: &str = "
     SELECT ordinal, file_id, path, field_id, kind, statistic, claim, evidence
     FROM audit_finding
-    WHERE audit_id = ?1 AND ordinal > ?2
+    WHERE audit_id = ?1 AND ordinal > ?2 AND ordinal <= (SELECT findings FROM audit WHERE audit_id = ?1)
     ORDER BY ordinal
     LIMIT ?3";
+
+const LIST_NOTED: &str = "
+    SELECT ordinal, file_id, path, field_id, kind, statistic, claim, evidence
+    FROM audit_finding
+    WHERE audit_id = ?1 AND ordinal > ?2
+    ORDER BY ordinal";
+
+const DELETE_NOTED: &str = "
+    DELETE FROM audit_finding
+    WHERE audit_id = ?1 AND ordinal > ?2";
 
 const INSERT_FINDING: &str = "
     INSERT INTO audit_finding (audit_id, ordinal, file_id, path, field_id, kind, statistic, claim, evidence)
@@ -111,11 +121,22 @@ impl ReadTransaction<'_> {
         let values = params![audit_id, Unsigned(after), limit];
         self.query_all(LIST_FINDINGS, values, |row| finding_row(row, audit_id))
     }
+
+    /// What was noted on the stretch that the audit is about to go ([`WriteTransaction::note_audit_findings`]), if it was
+    /// begun before.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`], [`Error::DamagedRow`].
+    pub fn list_noted_findings(&self, audit: &AuditRow) -> Result<Vec<AuditFinding>> {
+        let values = params![audit.audit_id, Unsigned(audit.findings)];
+        self.query_all(LIST_NOTED, values, |row| Ok(finding_row(row, audit.audit_id)?.finding))
+    }
 }
 
 impl WriteTransaction<'_> {
-    /// Keeps the first of these, for as many as an audit may have; says how many.
+    /// Keeps the first of these, for as many as an audit may have, in the place of what was noted; says how many.
     pub(super) fn insert_audit_findings(&self, audit: &AuditRow, findings: &[AuditFinding]) -> Result<u64> {
+        self.execute(DELETE_NOTED, params![audit.audit_id, Unsigned(audit.findings)])?;
         let mut kept = audit.findings;
         for finding in findings {
             if kept >= MAX_FINDINGS_PER_AUDIT {

@@ -7,12 +7,13 @@
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
-use prunus_statistics::{FieldId, FileColumn, FileStatistics};
+use prunus_statistics::{FieldId, FileColumn, FileStatistics, PrimitiveType};
 use rusqlite::params;
 
 use super::{Gathered, Layout, MAX_ATTEMPTS, gather_manifests};
 use crate::builder::{self, BuiltManifest, Entry};
 use crate::install::{self, InstallError};
+use crate::schema::SchemaColumn;
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use crate::{EncodedStatistics, Error, FileId, ManifestId, Result, TableId, late_column, tail};
 
@@ -22,6 +23,8 @@ const MAX_TAIL_FILES_PER_JOB: usize = 256;
 /// What is to become of the statistics of one column of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnRepair {
+    /// The type that both are in. If the column is of another one by then, the repair is superseded.
+    pub column_type: PrimitiveType,
     /// What they were when the repair was worked out; `None` if nothing was said of the column.
     pub before: Option<FileColumn>,
     /// What they are to be.
@@ -39,7 +42,8 @@ pub enum RepairOutcome {
     Repaired,
     /// All its columns were so already.
     Unchanged,
-    /// A column is neither what it was when the repair was worked out nor what it is to be. Nothing of the file was repaired.
+    /// A column is neither what it was when the repair was worked out nor what it is to be, or is of another type. Nothing of
+    /// the file was repaired.
     Superseded,
     /// The file is forgotten, or none of the table's.
     Gone,
@@ -60,6 +64,16 @@ enum Place {
 /// Repairs of files that are open yet.
 type Repairs<'r> = BTreeMap<FileId, &'r FileRepair>;
 type Outcomes = BTreeMap<FileId, RepairOutcome>;
+
+/// The newest types of a table's columns.
+type Types = BTreeMap<FieldId, PrimitiveType>;
+
+/// What is to become of the statistics of some files in the tail.
+struct Rewriting {
+    /// That of the statistics that were read: a column that has become of another type since raises it.
+    generation: u64,
+    files: Vec<Rewritten>,
+}
 
 /// The statistics of a file in the tail, as they are stored and as they are to be.
 struct Rewritten {
@@ -115,9 +129,9 @@ impl Layout {
     /// Repairs what is still in the tail, and says nothing of the rest.
     fn repair_tail(&self, table_id: TableId, repairs: &Repairs<'_>) -> Result<Outcomes> {
         let _guard = self.one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut outcomes, rewritten) = self.readers.read(|tx| rewrite(tx, repairs))?;
-        if !rewritten.is_empty() {
-            let stored = self.writer.write(move |tx| store(tx, table_id, &rewritten))?;
+        let (mut outcomes, rewriting) = self.readers.read(|tx| rewrite(tx, table_id, repairs))?;
+        if !rewriting.files.is_empty() {
+            let stored = self.writer.write(move |tx| store(tx, table_id, &rewriting))?;
             outcomes.extend(stored.into_iter().map(|file_id| (file_id, RepairOutcome::Repaired)));
         }
         Ok(outcomes)
@@ -135,9 +149,10 @@ impl Layout {
         })?;
         let Some(mut gathered) = gathered else { return Ok(Outcomes::new()) };
         let mut outcomes = Outcomes::new();
+        let types = types_of(&gathered.columns);
         for Entry { identity, statistics } in &mut gathered.entries {
             if let Some(repair) = repairs.get(&identity.file_id) {
-                outcomes.insert(identity.file_id, apply(statistics, repair)?);
+                outcomes.insert(identity.file_id, apply(statistics, repair, &types)?);
             }
         }
         if !outcomes.values().any(|outcome| *outcome == RepairOutcome::Repaired) {
@@ -182,9 +197,10 @@ fn locate<'r>(
 }
 
 /// Works out what is to be stored for files of the tail. Says nothing of those that are not in it.
-fn rewrite(tx: &ReadTransaction<'_>, repairs: &Repairs<'_>) -> Result<(Outcomes, Vec<Rewritten>)> {
+fn rewrite(tx: &ReadTransaction<'_>, table_id: TableId, repairs: &Repairs<'_>) -> Result<(Outcomes, Rewriting)> {
     let mut outcomes = Outcomes::new();
-    let mut rewritten = Vec::new();
+    let mut rewriting = Rewriting { generation: tx.load_statistics_generation(table_id)?, files: Vec::new() };
+    let types = types_of(&tx.list_columns(table_id)?);
     for (file_id, repair) in repairs {
         let stored: Option<Option<Vec<u8>>> =
             tx.query_first(SELECT_TAIL_STATISTICS, [file_id], |row| Ok(row.get(0)?))?;
@@ -192,22 +208,26 @@ fn rewrite(tx: &ReadTransaction<'_>, repairs: &Repairs<'_>) -> Result<(Outcomes,
         // Missing ones are taken as no bytes, and those fit no checksum.
         let before = stored.unwrap_or_default();
         let mut statistics = tail::decode_statistics(&before, *file_id)?;
-        match apply(&mut statistics, repair)? {
+        match apply(&mut statistics, repair, &types)? {
             RepairOutcome::Repaired => {
-                rewritten.push(Rewritten { file_id: *file_id, before, after: EncodedStatistics::new(&statistics)? });
+                let after = EncodedStatistics::new(&statistics)?;
+                rewriting.files.push(Rewritten { file_id: *file_id, before, after });
             }
             outcome => {
                 outcomes.insert(*file_id, outcome);
             }
         }
     }
-    Ok((outcomes, rewritten))
+    Ok((outcomes, rewriting))
 }
 
 /// Stores statistics of files in the tail where they are still what they were; says of which files.
-fn store(tx: &WriteTransaction<'_>, table_id: TableId, rewritten: &[Rewritten]) -> Result<Vec<FileId>> {
-    let mut stored = Vec::with_capacity(rewritten.len());
-    for Rewritten { file_id, before, after } in rewritten {
+fn store(tx: &WriteTransaction<'_>, table_id: TableId, rewriting: &Rewriting) -> Result<Vec<FileId>> {
+    if tx.load_statistics_generation(table_id)? != rewriting.generation {
+        return Ok(Vec::new());
+    }
+    let mut stored = Vec::with_capacity(rewriting.files.len());
+    for Rewritten { file_id, before, after } in &rewriting.files {
         if tx.execute(REWRITE_TAIL_STATISTICS, params![file_id, before, after.bytes()])? == 1 {
             stored.push(*file_id);
         }
@@ -226,9 +246,12 @@ fn rebuild(gathered: &Gathered) -> Result<BuiltManifest> {
 }
 
 /// Repairs the statistics of a file in memory, all columns or none.
-fn apply(statistics: &mut FileStatistics, repair: &FileRepair) -> Result<RepairOutcome> {
+fn apply(statistics: &mut FileStatistics, repair: &FileRepair, types: &Types) -> Result<RepairOutcome> {
     let mut outcome = RepairOutcome::Unchanged;
-    for (field_id, ColumnRepair { before, after }) in repair {
+    for (field_id, ColumnRepair { column_type, before, after }) in repair {
+        if types.get(field_id).is_some_and(|newest| newest != column_type) {
+            return Ok(RepairOutcome::Superseded);
+        }
         let current = statistics.columns.get(field_id);
         if is_same(current, Some(after))? {
             continue;
@@ -242,6 +265,10 @@ fn apply(statistics: &mut FileStatistics, repair: &FileRepair) -> Result<RepairO
         statistics.columns.extend(repair.iter().map(|(field_id, column)| (*field_id, column.after.clone())));
     }
     Ok(outcome)
+}
+
+fn types_of(columns: &[SchemaColumn]) -> Types {
+    columns.iter().map(|column| (column.field_id, column.column_type)).collect()
 }
 
 /// As they would be stored, since a NaN is not equal to itself and zeros of both signs are.
@@ -275,7 +302,8 @@ mod tests {
     /// Of the first file.
     fn repairs() -> BTreeMap<FileId, FileRepair> {
         let after = FileColumn::Present(ColumnStatistics::default());
-        [(FileId(1), [(FieldId(1), ColumnRepair { before: None, after })].into())].into()
+        [(FileId(1), [(FieldId(1), ColumnRepair { column_type: PrimitiveType::Int64, before: None, after })].into())]
+            .into()
     }
 
     #[test]
@@ -295,7 +323,7 @@ mod tests {
         let (layout, table_id) = layout(&folder);
         let repairs = repairs();
         let open = repairs.iter().map(|(file_id, repair)| (*file_id, repair)).collect();
-        let (_, rewritten) = layout.readers.read(|tx| rewrite(tx, &open)).unwrap();
+        let (_, rewritten) = layout.readers.read(|tx| rewrite(tx, table_id, &open)).unwrap();
         layout.seal(table_id).unwrap();
         assert_eq!(layout.writer.write(move |tx| store(tx, table_id, &rewritten)).unwrap(), []);
         let generation = layout.readers.read(|tx| tx.load_statistics_generation(table_id)).unwrap();
@@ -308,9 +336,20 @@ mod tests {
         let (layout, table_id) = layout(&folder);
         let repairs = repairs();
         let open = repairs.iter().map(|(file_id, repair)| (*file_id, repair)).collect();
-        let (_, rewritten) = layout.readers.read(|tx| rewrite(tx, &open)).unwrap();
+        let (_, rewritten) = layout.readers.read(|tx| rewrite(tx, table_id, &open)).unwrap();
         layout.repair(table_id, &repairs).unwrap();
         assert_eq!(layout.writer.write(move |tx| store(tx, table_id, &rewritten)).unwrap(), []);
+    }
+
+    #[test]
+    fn what_was_read_before_other_statistics_came_is_let_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let (layout, table_id) = layout(&folder);
+        let repairs = repairs();
+        let open = repairs.iter().map(|(file_id, repair)| (*file_id, repair)).collect();
+        let (_, rewriting) = layout.readers.read(|tx| rewrite(tx, table_id, &open)).unwrap();
+        layout.writer.write(move |tx| tx.raise_statistics_generation(table_id)).unwrap();
+        assert_eq!(layout.writer.write(move |tx| store(tx, table_id, &rewriting)).unwrap(), []);
     }
 
     #[test]

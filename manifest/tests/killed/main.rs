@@ -174,7 +174,7 @@ fn repair_for_ever(store: &Store) -> ! {
 fn repair_of(file: &InspectedFile) -> ColumnRepair {
     let before = file.statistics.columns.get(&COLUMN.field_id).cloned();
     let after = statistics_from(&file.row.path, Provenance::Scanned).columns.remove(&COLUMN.field_id).unwrap();
-    ColumnRepair { before, after }
+    ColumnRepair { column_type: COLUMN.column_type, before, after }
 }
 
 /// In one piece. Where nobody listens any more, this panics and ends the process.

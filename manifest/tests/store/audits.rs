@@ -121,6 +121,54 @@ fn a_step_is_counted_once() {
     assert_eq!(load(&fixture, audit.audit_id).unwrap(), after);
 }
 
+fn note(fixture: &Fixture, step: AuditStep) -> AuditChange {
+    fixture.store().write(move |tx| tx.note_audit_findings(&step)).unwrap()
+}
+
+fn noted(fixture: &Fixture, audit: &AuditRow) -> Vec<AuditFinding> {
+    fixture.store().read(|tx| tx.list_noted_findings(audit)).unwrap()
+}
+
+fn listed(fixture: &Fixture, audit: &AuditRow) -> Vec<AuditFinding> {
+    let rows = fixture.store().read(|tx| tx.list_audit_findings(audit.audit_id, 0, 100)).unwrap();
+    rows.into_iter().map(|row| row.finding).collect()
+}
+
+#[test]
+fn what_is_noted_survives_a_restart_and_is_no_finding_yet() {
+    let mut fixture = fixture();
+    let audit = create(&fixture);
+    let audit = made(advance(&fixture, step(&audit, 0, 2, vec![finding(1)])));
+    assert_eq!(made(note(&fixture, step(&audit, 2, 3, vec![finding(2), finding(3)]))), audit);
+    fixture.reopen();
+    assert_eq!(load(&fixture, audit.audit_id).unwrap(), audit);
+    assert_eq!(listed(&fixture, &audit), [finding(1)]);
+    assert_eq!(noted(&fixture, &audit), [finding(2), finding(3)]);
+}
+
+#[test]
+fn what_is_found_takes_the_place_of_what_was_noted() {
+    let fixture = fixture();
+    let audit = create(&fixture);
+    note(&fixture, step(&audit, 0, 2, vec![finding(1), finding(2), finding(3)]));
+    note(&fixture, step(&audit, 0, 2, vec![finding(4), finding(5)]));
+    assert_eq!(noted(&fixture, &audit), [finding(4), finding(5)]);
+    let audit = made(advance(&fixture, step(&audit, 0, 2, vec![finding(4)])));
+    assert_eq!((listed(&fixture, &audit), audit.findings), (vec![finding(4)], 1));
+    assert_eq!(noted(&fixture, &audit), []);
+}
+
+#[test]
+fn nothing_is_noted_elsewhere_than_where_an_audit_stands() {
+    let fixture = fixture();
+    let audit = create(&fixture);
+    let elsewhere = note(&fixture, step(&audit, 2, 3, vec![finding(1)]));
+    assert_eq!(elsewhere, AuditChange::Refused(audit.clone()));
+    let over = made(end(&fixture, audit.audit_id, AuditEnd::Cancelled));
+    assert_eq!(note(&fixture, step(&over, 0, 2, vec![finding(1)])), AuditChange::Refused(over.clone()));
+    assert_eq!(noted(&fixture, &over), []);
+}
+
 #[test]
 fn findings_are_listed_in_pages() {
     let fixture = fixture();

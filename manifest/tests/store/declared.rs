@@ -117,7 +117,7 @@ fn an_older_store_counts_what_is_repaired_in_it() {
     let repair = |InspectedFile { row, statistics }: InspectedFile| {
         let before = statistics.columns.get(&field_id).cloned();
         let after = scanned(before.clone().unwrap());
-        (row.file_id, [(field_id, ColumnRepair { before, after })].into())
+        (row.file_id, [(field_id, ColumnRepair { column_type: column.column_type, before, after })].into())
     };
     let outcomes = store.repair(table_id, &files.into_iter().map(repair).collect()).unwrap();
     assert!(outcomes.len() == 3 && outcomes.values().all(|outcome| *outcome == RepairOutcome::Repaired));

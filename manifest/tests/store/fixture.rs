@@ -196,7 +196,8 @@ impl Fixture {
         let repair = |file: &InspectedFile| {
             let after = repaired_statistics(&file.row.path, times).columns.remove(&NUMBER.field_id).unwrap();
             let before = file.statistics.columns.get(&NUMBER.field_id).cloned();
-            (file.row.file_id, [(NUMBER.field_id, ColumnRepair { before, after })].into())
+            let column = ColumnRepair { column_type: NUMBER.column_type, before, after };
+            (file.row.file_id, [(NUMBER.field_id, column)].into())
         };
         self.store().repair(self.table_id(), &files.iter().map(repair).collect()).unwrap()
     }

@@ -131,14 +131,30 @@ fn what_was_worked_out_from_older_statistics_is_superseded() {
 }
 
 #[test]
+fn what_was_worked_out_in_another_type_is_superseded() {
+    let fixture = fixture();
+    let after = FileColumn::Present(ColumnStatistics::default());
+    for path in ["a", "g"] {
+        let file = named(&fixture, path).remove(0);
+        let before = file.statistics.columns.get(&NUMBER.field_id).cloned();
+        let column = ColumnRepair { column_type: PrimitiveType::Int32, before, after: after.clone() };
+        let repairs = [(file.row.file_id, [(NUMBER.field_id, column)].into())].into();
+        let done = fixture.store().repair(fixture.table_id(), &repairs).unwrap();
+        assert_eq!(outcomes(&done), [RepairOutcome::Superseded], "{path}");
+        assert_eq!(named(&fixture, path)[0].statistics, file.statistics);
+    }
+}
+
+#[test]
 fn of_a_file_all_columns_are_repaired_or_none() {
     let fixture = fixture();
     let after = FileColumn::Present(ColumnStatistics::default());
     for (path, files) in [("a", named(&fixture, "a")), ("g", named(&fixture, "g"))] {
         let before = |column| files[0].statistics.columns.get(&column).cloned();
-        let number = ColumnRepair { before: before(NUMBER.field_id), after: after.clone() };
+        let number =
+            ColumnRepair { column_type: NUMBER.column_type, before: before(NUMBER.field_id), after: after.clone() };
         // Nobody ever read this of the file.
-        let name = ColumnRepair { before: None, after: after.clone() };
+        let name = ColumnRepair { column_type: NAME.column_type, before: None, after: after.clone() };
         let repair = [(NUMBER.field_id, number), (NAME.field_id, name)].into();
         let done = fixture.store().repair(fixture.table_id(), &[(files[0].row.file_id, repair)].into()).unwrap();
         assert_eq!(outcomes(&done), [RepairOutcome::Superseded]);
@@ -264,7 +280,8 @@ fn a_bound_of_another_type_is_repaired_and_unknown_to_plans() {
     let value = Bound { value: Value::Boolean(true), precision: Precision::Bound, provenance: Provenance::Declared };
     let after = FileColumn::Present(ColumnStatistics { min: Some(value), ..ColumnStatistics::default() });
     let before = files[0].statistics.columns.get(&NUMBER.field_id).cloned();
-    let repair = [(NUMBER.field_id, ColumnRepair { before, after: after.clone() })].into();
+    let column = ColumnRepair { column_type: NUMBER.column_type, before, after: after.clone() };
+    let repair = [(NUMBER.field_id, column)].into();
     fixture.store().repair(fixture.table_id(), &[(files[0].row.file_id, repair)].into()).unwrap();
     assert_eq!(named(&fixture, "a")[0].statistics.columns.get(&NUMBER.field_id), Some(&after));
     let rebuilt = manifests(&fixture).pop().unwrap();
