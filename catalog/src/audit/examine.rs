@@ -98,7 +98,7 @@ impl Examination {
             Ok(located) => {
                 let scanned = self.scan(storage, &bytes.object, &footer, &located).await?;
                 let known = self.known(&footer, &scanned, &located);
-                self.check_columns(known, footer.row_count());
+                self.check_columns(&known, footer.row_count());
             }
             Err(Unlocated::OtherLeaves) => {
                 let evidence = "its columns are not those that it was registered with".to_owned();
@@ -192,7 +192,7 @@ impl Examination {
         known
     }
 
-    fn check_columns(&mut self, known: BTreeMap<FieldId, FileColumn>, row_count: u64) {
+    fn check_columns(&mut self, known: &BTreeMap<FieldId, FileColumn>, row_count: u64) {
         let audited = Arc::clone(&self.audited);
         let has_registered_rows = self.check_rows(row_count);
         let mut now = BTreeMap::new();

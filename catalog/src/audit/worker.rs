@@ -68,12 +68,11 @@ impl Worker<'_> {
         self.resting.retain(|audit_id| running.iter().any(|audit| audit.audit_id == *audit_id));
         let mut pause = IDLE;
         for audit in &running {
-            match self.resting.time_left(audit.audit_id) {
-                Some(left) => pause = pause.min(left),
-                None => {
-                    self.step(audit).await;
-                    pause = Duration::ZERO;
-                }
+            if let Some(left) = self.resting.time_left(audit.audit_id) {
+                pause = pause.min(left);
+            } else {
+                self.step(audit).await;
+                pause = Duration::ZERO;
             }
         }
         pause

@@ -132,7 +132,7 @@ async fn alter(server: &Server, schema: Value) {
 async fn audit_for_ever(server: &Server, is_over: &AtomicBool) {
     let mut audits = 0_u64;
     while !is_over.load(Ordering::Relaxed) || audits < 3 {
-        let mode = if audits % 2 == 0 { "scan" } else { "footer" };
+        let mode = if audits.is_multiple_of(2) { "scan" } else { "footer" };
         let (status, begun) = server.post(AUDITS, &json!({"mode": mode, "repair": true})).await;
         assert_eq!(status, 202, "{begun}");
         let ended = end(server, &begun).await;
