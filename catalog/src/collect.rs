@@ -30,6 +30,7 @@ mod footer;
 mod footer_error;
 mod footer_location;
 mod item_matching;
+mod leaf_as_column;
 mod leaf_statistics;
 mod leaf_type;
 mod name_folding;

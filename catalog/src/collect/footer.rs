@@ -158,7 +158,9 @@ fn check_chunk(chunk: &RawChunk<'_>, leaf: &FileLeaf, row_group: RowGroup) -> Re
         return Err(FooterError::ChunkOfOtherColumn { column: column(), row_group: index });
     }
     let values = count("the value count of a column chunk", metadata.num_values)?;
-    if !leaf.repeated && values != rows {
+    // Where values repeat there is one slot at least for each row, an empty list's or a null's.
+    let agree = if leaf.repeated { values >= rows } else { values == rows };
+    if !agree {
         return Err(FooterError::InconsistentValues { column: column(), row_group: index, values, rows });
     }
     Ok(())
@@ -269,10 +271,26 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_leaf_may_have_any_number_of_values() {
+    fn a_repeated_leaf_may_have_more_values_than_rows() {
+        assert_eq!(Footer::parse(&repeated(3, 50).encode()).unwrap().row_count(), 3);
+        assert_eq!(Footer::parse(&repeated(3, 3).encode()).unwrap().row_count(), 3);
+        assert_eq!(Footer::parse(&repeated(0, 0).encode()).unwrap().row_count(), 0);
+    }
+
+    #[test]
+    fn a_repeated_leaf_with_fewer_values_than_rows_is_refused() {
+        for values in [0, 2] {
+            let refused = error(&repeated(3, values));
+            let values = u64::try_from(values).unwrap();
+            let column = "a".to_owned();
+            assert_eq!(refused, FooterError::InconsistentValues { column, row_group: 0, values, rows: 3 });
+        }
+    }
+
+    /// A file of one repeated leaf.
+    fn repeated(rows: i64, values: i64) -> TestFooter {
         let leaves = vec![TestElement::leaf("a", INT32).repetition(REPEATED)];
-        let footer = TestFooter::flat(leaves).row_group(3, vec![TestChunk::of("a", INT32, 50)]);
-        assert_eq!(Footer::parse(&footer.encode()).unwrap().row_count(), 3);
+        TestFooter::flat(leaves).row_group(rows, vec![TestChunk::of("a", INT32, values)])
     }
 
     #[test]
