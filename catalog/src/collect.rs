@@ -56,6 +56,8 @@ pub use footer_location::{FOOTER_SUFFIX_BYTES, FOOTER_TRAILER_BYTES, MAX_FOOTER_
 pub use item_matching::{CollectedItems, ItemHolder, match_items};
 pub(crate) use name_folding::same_when_folded;
 pub use raw_footer::{MAX_COLUMN_CHUNKS, MAX_ROW_GROUPS, MAX_SCHEMA_ELEMENTS};
+#[cfg(test)]
+pub(crate) use scan::file_of_one_column;
 pub use scan::{ChunkFault, LeafScan, MAX_CHUNK_BYTES, MAX_PAGE_BYTES, ScanError, ScanFor, ScannedLeaves, scan};
 pub use schema_inference::{SchemaInferenceError, infer_schema};
 pub use thrift::{MAX_THRIFT_DEPTH, ThriftError};

@@ -17,6 +17,7 @@ pub struct Footer<'a> {
     schema: FileSchema<'a>,
     column_orders: Vec<ColumnOrder>,
     chunks: Vec<RawChunk<'a>>,
+    chunk_bytes: u64,
     counts_trusted: bool,
 }
 
@@ -37,6 +38,7 @@ impl<'a> Footer<'a> {
             writer: Writer::parse(raw.created_by),
             schema,
             column_orders: raw.column_orders,
+            chunk_bytes: raw.chunks.iter().map(chunk_bytes).fold(0, u64::saturating_add),
             chunks: raw.chunks,
             counts_trusted,
         })
@@ -87,17 +89,25 @@ impl<'a> Footer<'a> {
 
     /// How many bytes the chunks of a leaf have together, as the footer says; 0 where it does not.
     pub(crate) fn leaf_bytes(&self, leaf: usize) -> u64 {
-        let bytes = |chunk: &RawChunk<'_>| {
-            let place = chunk.metadata.as_ref().map(|metadata| metadata.place)?;
-            u64::try_from(place.compressed_bytes?).ok()
-        };
-        self.chunks_of(leaf).filter_map(bytes).fold(0, u64::saturating_add)
+        self.chunks_of(leaf).map(chunk_bytes).fold(0, u64::saturating_add)
+    }
+
+    /// How many bytes all chunks have together, in the same way.
+    pub(super) fn all_chunk_bytes(&self) -> u64 {
+        self.chunk_bytes
     }
 
     /// Whether no count of nulls or NaNs in the file is impossible. A writer that gets one wrong is believed in none.
     pub(super) fn counts_trusted(&self) -> bool {
         self.counts_trusted
     }
+}
+
+/// How many bytes a chunk has as it is stored, as the footer says; 0 where it does not, and where there are no values to store.
+fn chunk_bytes(chunk: &RawChunk<'_>) -> u64 {
+    let metadata = chunk.metadata.as_ref().filter(|metadata| metadata.num_values > 0);
+    let bytes = metadata.and_then(|metadata| metadata.place.compressed_bytes);
+    bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0)
 }
 
 fn count(what: &'static str, count: i64) -> Result<u64, FooterError> {

@@ -19,13 +19,18 @@ pub(super) struct PageHeader {
 /// What a page holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PageContent {
-    Dictionary {
-        values: i32,
-        encoding: i32,
-    },
+    Dictionary(DictionaryPage),
     Data(DataPage),
     /// Nothing that a reader of values needs.
     Index,
+}
+
+/// A page of the entries of a dictionary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DictionaryPage {
+    /// How many.
+    pub(super) values: i32,
+    pub(super) encoding: i32,
 }
 
 /// A page of values.
@@ -139,10 +144,10 @@ fn read_dictionary_page(reader: &mut Reader<'_>, kind: Kind) -> Result<PageConte
         }
         Ok(())
     })?;
-    Ok(PageContent::Dictionary {
+    Ok(PageContent::Dictionary(DictionaryPage {
         values: values.ok_or(ThriftError::MissingField("num_values"))?,
         encoding: encoding.ok_or(ThriftError::MissingField("encoding"))?,
-    })
+    }))
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ impl<'a> Pages<'a> {
                 PageContent::Data(DataPage { values, .. }) => {
                     return Some(ChunkFault::PageValues { claimed: values, values_left: 0 });
                 }
-                PageContent::Dictionary { .. } => return Some(ChunkFault::LateDictionary),
+                PageContent::Dictionary(_) => return Some(ChunkFault::LateDictionary),
             }
             self.reader.take(usize::try_from(header.compressed_bytes).ok()?).ok()?;
         }
