@@ -109,9 +109,10 @@ impl Catalog {
 }
 
 impl AlterRequest {
-    /// Whether a column may become of a type that stores the same values as other ones.
+    /// Whether a column may become of a type that stores the same values as other ones, or reads other ones from paths.
     fn may_move_values(&self) -> bool {
-        self.schema.iter().any(|change| matches!(change, SchemaChange::Widen { to: PrimitiveType::Timestamp(_), .. }))
+        let moves = |to: PrimitiveType| to.is_float() || matches!(to, PrimitiveType::Timestamp(_));
+        self.schema.iter().any(|change| matches!(change, SchemaChange::Widen { to, .. } if moves(*to)))
     }
 
     /// The name of a change in the request, the last that is meant; of all of them where none can be told.
