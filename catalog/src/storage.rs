@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn a_long_range_is_asked_for_in_parts() {
         let all = |range| parts(range).collect::<Vec<_>>();
-        assert_eq!(all(5..5 + MAX_PART_BYTES), [5..5 + MAX_PART_BYTES]);
+        assert_eq!(all(5..5 + MAX_PART_BYTES), vec![5..5 + MAX_PART_BYTES; 1]);
         let end = 2 * MAX_PART_BYTES + 6;
         assert_eq!(all(5..end), [5..5 + MAX_PART_BYTES, 5 + MAX_PART_BYTES..5 + 2 * MAX_PART_BYTES, end - 1..end]);
     }

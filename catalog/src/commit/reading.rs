@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::{StreamExt, stream};
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, stream};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{Instant, timeout_at};
@@ -90,12 +91,12 @@ impl Reader {
         // It is never closed.
         let thread = THREADS.acquire().await.ok();
         let reader = self.clone();
-        on_thread(async move {
+        let work = async move {
             let outcomes = reader.register_in_turn(files).await;
             drop(thread);
             outcomes
-        })
-        .await
+        };
+        on_thread(work.boxed()).await
     }
 
     async fn register_in_turn(&self, files: Vec<Numbered>) -> Vec<Outcome> {
@@ -124,7 +125,8 @@ impl Reader {
             // It has room before it has a thread, and so waits for nothing that another one has: there are few that have room.
             self.storage.make_room(footer).await;
             let reader = self.clone();
-            return on_thread(async move { vec![(index, reader.register(file).await)] }).await;
+            let work = async move { vec![(index, reader.register(file).await)] };
+            return on_thread(work.boxed()).await;
         }
         Ok(vec![(index, self.register(file).await)])
     }
@@ -138,7 +140,7 @@ impl Reader {
 }
 
 /// Runs work that now blocks and now waits on a thread that may block, until nobody waits for its outcomes any more.
-async fn on_thread(work: impl Future<Output = Vec<Outcome>> + Send + 'static) -> crate::Result<Vec<Outcome>> {
+async fn on_thread(work: BoxFuture<'static, Vec<Outcome>>) -> crate::Result<Vec<Outcome>> {
     let runtime = Handle::current();
     let (waiting, gone) = oneshot::channel::<()>();
     let work = async move {
@@ -238,8 +240,10 @@ mod tests {
             let paths: Vec<String> = (0..MAX_THREADS)
                 .map(|number| folder.path().join(format!("{number}.parquet")).to_str().unwrap().to_owned())
                 .collect();
-            paths.iter().for_each(|path| std::fs::write(path, &bytes).unwrap());
-            let deadline = Instant::now() + Duration::from_secs(60);
+            for path in &paths {
+                std::fs::write(path, &bytes).unwrap();
+            }
+            let deadline = Instant::now() + Duration::from_mins(1);
             let commits = (0..40).map(|_| {
                 let (catalog, table, request) = (Arc::clone(&catalog), table.clone(), append(paths.clone()));
                 tokio::spawn(async move { catalog.make_ready(table, request, deadline).await.map(drop) })
@@ -253,12 +257,12 @@ mod tests {
     #[tokio::test]
     async fn work_that_nobody_waits_for_ends() {
         let (held, released) = oneshot::channel::<()>();
-        let work = on_thread(async move {
+        let work = async move {
             std::future::pending::<()>().await;
             drop(held);
             Vec::new()
-        });
-        assert!(tokio::time::timeout(Duration::from_millis(50), work).await.is_err());
+        };
+        assert!(tokio::time::timeout(Duration::from_millis(50), on_thread(work.boxed())).await.is_err());
         assert!(tokio::time::timeout(Duration::from_secs(10), released).await.unwrap().is_err());
     }
 
