@@ -113,9 +113,10 @@ impl Catalog {
 }
 
 impl AlterRequest {
-    /// Whether a column may become of a type that stores the same values as other ones.
+    /// Whether a column may become of a type that stores the same values as other ones, or reads other ones from paths.
     fn may_move_values(&self) -> bool {
-        self.schema.iter().any(|change| matches!(change, SchemaChange::Widen { to: PrimitiveType::Timestamp(_), .. }))
+        let moves = |to: PrimitiveType| to.is_float() || matches!(to, PrimitiveType::Timestamp(_));
+        self.schema.iter().any(|change| matches!(change, SchemaChange::Widen { to, .. } if moves(*to)))
     }
 
     /// The name of a change in the request, the last that is meant; of all of them where none can be told.
@@ -254,12 +255,15 @@ impl Check<'_> {
         self.after.current()
     }
 
-    /// A partition value does not say which type it was stored as.
+    /// A partition value does not say which type it was stored as. Engines read it as one of the new type from the text of a
+    /// path: `0.1` is another number among wider floats.
     fn check_partitions(&self, seen: Option<&SeenPartitions>) -> Result<Vec<Fault>> {
         let before = self.before.newest_types();
-        let is_moved = |leaf: &LeafColumn| {
-            before.get(&leaf.id).is_some_and(|from| !Reading::of(*from, leaf.column_type).keeps_values())
+        let changes_values = |from: PrimitiveType, to: PrimitiveType| {
+            !Reading::of(from, to).keeps_values() || (from.is_float() && from != to)
         };
+        let is_moved =
+            |leaf: &LeafColumn| before.get(&leaf.id).is_some_and(|from| changes_values(*from, leaf.column_type));
         let moved: Vec<LeafColumn> = self.schema().leaf_columns().into_iter().filter(is_moved).collect();
         if moved.is_empty() {
             return Ok(Vec::new());
@@ -269,7 +273,10 @@ impl Check<'_> {
         let fault = |leaf: LeafColumn| {
             let key = column_ref::key(&leaf.path);
             let is_meant = |change: &SchemaChange| matches!(change, SchemaChange::Widen { column, .. } if *column == key || *column == leaf.id.to_string());
-            let message = "files of the table have partition values of the column, and those cannot become timestamps";
+            let become_what = if leaf.column_type.is_float() { "wider floats" } else { "timestamps" };
+            let message = format!(
+                "files of the table have partition values of the column, and those cannot become {become_what}"
+            );
             Fault::at(self.request.place_of(is_meant), message).in_column(key)
         };
         Ok(used.map(fault).collect())

@@ -30,6 +30,7 @@ mod footer;
 mod footer_error;
 mod footer_location;
 mod item_matching;
+mod leaf_as_column;
 mod leaf_statistics;
 mod leaf_type;
 mod name_folding;
@@ -57,6 +58,8 @@ pub(crate) use item_matching::item_at;
 pub use item_matching::{CollectedItems, ItemHolder, match_items};
 pub(crate) use name_folding::same_when_folded;
 pub use raw_footer::{MAX_COLUMN_CHUNKS, MAX_ROW_GROUPS, MAX_SCHEMA_ELEMENTS};
+#[cfg(test)]
+pub(crate) use scan::file_of_one_column;
 pub use scan::{ChunkFault, LeafScan, MAX_CHUNK_BYTES, MAX_PAGE_BYTES, ScanError, ScanFor, ScannedLeaves, scan};
 pub use schema_inference::{SchemaInferenceError, infer_schema};
 pub use thrift::{MAX_THRIFT_DEPTH, ThriftError};

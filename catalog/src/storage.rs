@@ -25,12 +25,17 @@ const MAX_LONG_FOOTERS_AT_ONCE: usize = 2;
 const LONG_FOOTER_BYTES: usize = 64 * 1024;
 /// Beyond this a footer is not even fetched before there is room for it.
 const HUGE_FOOTER_BYTES: u64 = 1024 * 1024;
+/// How many bytes one request asks for at most: so many come from a slow store too, in the time that a try may take.
+const MAX_PART_BYTES: u64 = 8 * 1024 * 1024;
 
 /// How many bytes of column chunks are in memory at once, whichever commits and audits read them. A longer chunk waits until
 /// it is the only one.
 const MAX_CHUNK_BYTES_AT_ONCE: u32 = 512 * 1024 * 1024;
 /// How many bytes the shortest chunk counts for: its pages may be much longer when they are decompressed.
 const MIN_CHUNK_BYTES_COUNTED: u32 = MAX_CHUNK_BYTES_AT_ONCE / 32;
+
+/// How many chunks are decoded at once: one may take a few pages' worth of memory, however short it is.
+const MAX_CHUNKS_DECODED_AT_ONCE: usize = 2;
 
 /// The stores that locations name, opened once each, with options from the environment.
 #[derive(Debug)]
@@ -40,6 +45,8 @@ pub struct Storage {
     room_for_long_footers: Arc<Semaphore>,
     /// A permit is a byte. Who has room for a chunk waits for nothing else, so that it is given back.
     room_for_chunks: Arc<Semaphore>,
+    /// A permit is a chunk. Who decodes one has room for it already, and waits for nothing else.
+    turns_to_decode: Arc<Semaphore>,
 }
 
 /// What a store says of an object.
@@ -133,7 +140,8 @@ impl Storage {
             .collect();
         let room_for_long_footers = Arc::new(Semaphore::new(MAX_LONG_FOOTERS_AT_ONCE));
         let room_for_chunks = Arc::new(Semaphore::new(MAX_CHUNK_BYTES_AT_ONCE as usize));
-        Self { options, stores: Mutex::default(), room_for_long_footers, room_for_chunks }
+        let turns_to_decode = Arc::new(Semaphore::new(MAX_CHUNKS_DECODED_AT_ONCE));
+        Self { options, stores: Mutex::default(), room_for_long_footers, room_for_chunks, turns_to_decode }
     }
 
     /// What the store says of one object.
@@ -229,6 +237,12 @@ impl Storage {
         Ok(ChunkBytes { bytes, _room: room })
     }
 
+    /// Waits until a chunk may be decoded; to be kept until it is.
+    pub(crate) async fn turn_to_decode(&self) -> Option<OwnedSemaphorePermit> {
+        // It is never closed.
+        Arc::clone(&self.turns_to_decode).acquire_owned().await.ok()
+    }
+
     async fn room_for_chunk(&self, length_bytes: u64) -> Option<OwnedSemaphorePermit> {
         let counted = u32::try_from(length_bytes).unwrap_or(u32::MAX);
         let counted = counted.clamp(MIN_CHUNK_BYTES_COUNTED, MAX_CHUNK_BYTES_AT_ONCE);
@@ -300,8 +314,39 @@ async fn read_same(
     object: &StoredObject,
     range: Range<u64>,
 ) -> Result<Bytes, StorageError> {
-    let if_match = object.etag.clone();
-    let options = GetOptions { range: Some(GetRange::Bounded(range)), if_match, ..Default::default() };
+    if range.end.saturating_sub(range.start) <= MAX_PART_BYTES {
+        return read_part(store, path, object, range).await;
+    }
+    let mut whole = Vec::new();
+    for part in parts(range) {
+        let bytes = part.end - part.start;
+        let read = read_part(store, path, object, part).await?;
+        if u64::try_from(read.len()) != Ok(bytes) {
+            return Err(StorageError::Replaced);
+        }
+        whole.extend_from_slice(&read);
+    }
+    Ok(whole.into())
+}
+
+/// A range as parts of which each is asked for by itself.
+fn parts(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    let mut start = range.start;
+    std::iter::from_fn(move || {
+        let part = start..range.end.min(start.saturating_add(MAX_PART_BYTES));
+        start = part.end;
+        (!part.is_empty()).then_some(part)
+    })
+}
+
+async fn read_part(
+    store: &dyn ObjectStore,
+    path: &Path,
+    object: &StoredObject,
+    part: Range<u64>,
+) -> Result<Bytes, StorageError> {
+    let options =
+        GetOptions { range: Some(GetRange::Bounded(part)), if_match: strong_etag(object), ..Default::default() };
     let result = match store.get_opts(path, options).await {
         Err(object_store::Error::Precondition { .. }) => return Err(StorageError::Replaced),
         result => result.map_err(storage_error)?,
@@ -310,6 +355,12 @@ async fn read_same(
         return Err(StorageError::Replaced);
     }
     result.bytes().await.map_err(storage_error)
+}
+
+/// The etag that a store may be asked to compare. By HTTP's rules a weak one matches nothing there, not even itself; what comes
+/// back is compared here in any case.
+fn strong_etag(object: &StoredObject) -> Option<String> {
+    object.etag.clone().filter(|etag| !etag.starts_with("W/"))
 }
 
 fn stored_object(location: Location, meta: &ObjectMeta) -> StoredObject {
@@ -395,5 +446,34 @@ mod tests {
         assert!(!has_room(&storage, 1).await);
         with_room.pop();
         assert!(has_room(&storage, 1).await);
+    }
+
+    #[test]
+    fn a_long_range_is_asked_for_in_parts() {
+        let all = |range| parts(range).collect::<Vec<_>>();
+        assert_eq!(all(5..5 + MAX_PART_BYTES), vec![5..5 + MAX_PART_BYTES; 1]);
+        let end = 2 * MAX_PART_BYTES + 6;
+        assert_eq!(all(5..end), [5..5 + MAX_PART_BYTES, 5 + MAX_PART_BYTES..5 + 2 * MAX_PART_BYTES, end - 1..end]);
+    }
+
+    #[tokio::test]
+    async fn the_parts_of_a_range_are_put_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let bytes: Vec<u8> = (0..MAX_PART_BYTES + 1_000).map(|at| u8::try_from(at * at % 251).unwrap()).collect();
+        std::fs::write(&path, &bytes).unwrap();
+        let (storage, location) = (Storage::from_environment(), Location::parse(path.to_str().unwrap(), None).unwrap());
+        let object = storage.head(&location).await.unwrap();
+        assert!(storage.read_chunk(&object, 10..object.size_bytes).await.unwrap().bytes() == &bytes[10..]);
+    }
+
+    #[test]
+    fn only_a_strong_etag_is_asked_for() {
+        let etag = |etag: &str| {
+            let object = StoredObject { etag: Some(etag.to_owned()), ..footer(0).object };
+            strong_etag(&object)
+        };
+        assert_eq!(etag("\"a\"").as_deref(), Some("\"a\""));
+        assert_eq!(etag("W/\"a\""), None);
     }
 }

@@ -195,11 +195,12 @@ fn float_between(number: Number, round: impl Fn(f64) -> (f64, f64)) -> Converted
     }
 }
 
+/// The nearest 32-bit floats below and above, which are the same if it is one.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "rounding to the narrower float is the purpose; the neighbour is then taken"
 )]
-fn round_to_f32(value: f64) -> (f64, f64) {
+pub(crate) fn round_to_f32(value: f64) -> (f64, f64) {
     let nearest = value as f32;
     match f64::from(nearest).partial_cmp(&value) {
         Some(Ordering::Less) => (nearest.into(), nearest.next_up().into()),
@@ -208,7 +209,8 @@ fn round_to_f32(value: f64) -> (f64, f64) {
     }
 }
 
-fn round_to_f16(value: f64) -> (f64, f64) {
+/// The same for 16-bit floats.
+pub(crate) fn round_to_f16(value: f64) -> (f64, f64) {
     let nearest = f16::from_f64(value);
     match nearest.to_f64().partial_cmp(&value) {
         Some(Ordering::Less) => (nearest.to_f64(), f16_neighbour(nearest, Ordering::Greater)),

@@ -58,17 +58,12 @@ fn prefix(bytes: &[u8], column_type: PrimitiveType, limit: usize) -> &[u8] {
 
 /// The least string of the shortest prefix that lies above everything that starts with `text`, in the order of bytes.
 fn next_string(text: &str, limit: usize) -> Option<String> {
-    let mut characters: Vec<char> = text.chars().collect();
-    while let Some(last) = characters.pop() {
+    text.char_indices().rev().find_map(|(at, last)| {
         // The step over the surrogates, which are no characters, goes to the first one after them.
-        let next = if last == '\u{d7ff}' { Some('\u{e000}') } else { char::from_u32(u32::from(last) + 1) };
-        let kept: usize = characters.iter().map(|character| character.len_utf8()).sum();
-        if let Some(next) = next.filter(|next| kept + next.len_utf8() <= limit) {
-            characters.push(next);
-            return Some(characters.into_iter().collect());
-        }
-    }
-    None
+        let next = if last == '\u{d7ff}' { '\u{e000}' } else { char::from_u32(u32::from(last) + 1)? };
+        let kept = text.get(..at).filter(|kept| kept.len() + next.len_utf8() <= limit)?;
+        Some(format!("{kept}{next}"))
+    })
 }
 
 fn next_bytes(bytes: &[u8]) -> Option<Vec<u8>> {
@@ -111,6 +106,12 @@ mod tests {
     fn rounding_up_never_grows_past_the_limit() {
         // U+007F is one byte, its successor two.
         assert_eq!(upper("a\u{7f}x", 2).as_deref(), Some("b"));
+    }
+
+    #[test]
+    fn a_long_bound_that_cannot_grow_takes_no_time() {
+        let highest = ["\u{10ffff}".repeat(4_000_000).as_bytes(), &[0xff]].concat();
+        assert_eq!(cut_upper(&highest, PrimitiveType::String, usize::MAX), None);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Statistics of a column that is read as another type than they were written as: a wider one once its table has widened it, a
 //! narrower one by a plan of a snapshot from before.
 
-use crate::{Bound, ColumnStatistics, FileColumn, PrimitiveType, Value};
+use crate::literal_convert::{round_to_f16, round_to_f32};
+use crate::{Bound, ColumnStatistics, FileColumn, Precision, PrimitiveType, Value};
 
 const NANOSECONDS_PER_DAY: i128 = 86_400_000_000_000;
 
@@ -21,6 +22,9 @@ enum Map {
     Times(i128),
     /// The reverse.
     Over(i128),
+    /// A float is the nearest ones that 16 or 32 bits hold.
+    Float16,
+    Float32,
     /// Nothing is known.
     Unknown,
 }
@@ -43,12 +47,12 @@ impl Reading {
 
     /// A lower bound of the same values.
     pub fn lower(self, value: &Value) -> Option<Value> {
-        self.mapped(value, i128::checked_div_euclid)
+        self.mapped(value, Side::Lower)
     }
 
     /// An upper bound of the same values.
     pub fn upper(self, value: &Value) -> Option<Value> {
-        self.mapped(value, |number, divisor| number.checked_neg()?.checked_div_euclid(divisor)?.checked_neg())
+        self.mapped(value, Side::Upper)
     }
 
     /// The same value, if the other type has it.
@@ -56,14 +60,39 @@ impl Reading {
         self.lower(value).filter(|lower| Some(lower) == self.upper(value).as_ref())
     }
 
-    fn mapped(self, value: &Value, over: fn(i128, i128) -> Option<i128>) -> Option<Value> {
+    fn mapped(self, value: &Value, side: Side) -> Option<Value> {
         let mapped = match (self.map, value) {
             (Map::Same, value) => value.clone(),
             (Map::Times(factor), Value::Integer(number)) => Value::Integer(number.checked_mul(factor)?),
-            (Map::Over(divisor), Value::Integer(number)) => Value::Integer(over(*number, divisor)?),
+            (Map::Over(divisor), Value::Integer(number)) => Value::Integer(side.divide(*number, divisor)?),
+            (Map::Float16, Value::Float(number)) => Value::Float(side.of(round_to_f16(*number))),
+            (Map::Float32, Value::Float(number)) => Value::Float(side.of(round_to_f32(*number))),
             _ => return None,
         };
         Some(mapped).filter(|mapped| mapped.fits(self.to))
+    }
+}
+
+/// Which way a bound is rounded: outwards.
+#[derive(Clone, Copy, Debug)]
+enum Side {
+    Lower,
+    Upper,
+}
+
+impl Side {
+    fn of(self, (below, above): (f64, f64)) -> f64 {
+        match self {
+            Self::Lower => below,
+            Self::Upper => above,
+        }
+    }
+
+    fn divide(self, number: i128, divisor: i128) -> Option<i128> {
+        match self {
+            Self::Lower => number.checked_div_euclid(divisor),
+            Self::Upper => number.checked_neg()?.checked_div_euclid(divisor)?.checked_neg(),
+        }
     }
 }
 
@@ -73,6 +102,8 @@ fn map(from: PrimitiveType, to: PrimitiveType) -> Map {
     let same = match (from, to) {
         (T::Date, T::Timestamp(unit)) => return Map::Times(NANOSECONDS_PER_DAY / unit.nanoseconds()),
         (T::Timestamp(unit), T::Date) => return Map::Over(NANOSECONDS_PER_DAY / unit.nanoseconds()),
+        (T::Float64, T::Float32) => return Map::Float32,
+        (T::Float64 | T::Float32, T::Float16) => return Map::Float16,
         (T::Decimal { scale: a, .. }, T::Decimal { scale: b, .. }) => a == b,
         (_, T::Binary) => from.is_bytes(),
         _ => from == to || (is_whole(from) && is_whole(to)) || (from.is_float() && to.is_float()),
@@ -101,7 +132,8 @@ impl PrimitiveType {
 }
 
 impl ColumnStatistics {
-    /// The same statistics for readers to whom the column is of another type than they were written as.
+    /// The same statistics for readers to whom the column is of another type than they were written as. A bound that is rounded is
+    /// no longer exact.
     #[must_use]
     pub fn read_as(self, from: PrimitiveType, to: PrimitiveType) -> Self {
         let reading = Reading::of(from, to);
@@ -112,8 +144,10 @@ impl ColumnStatistics {
             return Self::default();
         }
         let bound = |bound: Option<Bound>, side: fn(Reading, &Value) -> Option<Value>| {
-            let bound = bound?;
-            Some(Bound { value: side(reading, &bound.value)?, ..bound })
+            let Bound { value, precision, provenance } = bound?;
+            let rounded = precision == Precision::Exact && reading.exactly(&value).is_none();
+            let precision = if rounded { Precision::Bound } else { precision };
+            Some(Bound { value: side(reading, &value)?, precision, provenance })
         };
         Self { min: bound(self.min, Reading::lower), max: bound(self.max, Reading::upper), ..self }
     }
@@ -205,6 +239,31 @@ mod tests {
     fn timestamps_become_dates_outwards() {
         check_integers(("timestamp(s)", "date"), (-1, 86_401), (Some(-1), Some(2)));
         check_integers(("timestamp(s)", "date"), (-86_400, 86_400), (Some(-1), Some(1)));
+    }
+
+    #[test]
+    fn floats_become_narrower_ones_outwards() {
+        let floats = |to: &str, min: f64, max: f64| match read("float64", to, Value::Float(min), Value::Float(max)) {
+            (Some(Value::Float(min)), Some(Value::Float(max))) => (min, max),
+            other => panic!("{other:?}"),
+        };
+        let nearest = 0.1_f32;
+        assert_eq!(floats("float32", 0.1, 0.1), (nearest.next_down().into(), nearest.into()));
+        assert_eq!(floats("float32", -0.5, 0.25), (-0.5, 0.25));
+        assert_eq!(floats("float32", 1e300, 1e300), (f32::MAX.into(), f64::INFINITY));
+        assert_eq!(floats("float16", 2049.0, 2049.0), (2048.0, 2050.0));
+    }
+
+    #[test]
+    fn a_bound_that_is_rounded_is_no_longer_exact() {
+        let bound = |value| {
+            Some(Bound { value: Value::Integer(value), precision: Precision::Exact, provenance: Provenance::Scanned })
+        };
+        let statistics = ColumnStatistics { min: bound(86_400), max: bound(86_401), ..ColumnStatistics::default() };
+        let (from, to) = types("timestamp(s)", "date");
+        let read = statistics.read_as(from, to);
+        let precisions = [read.min, read.max].map(|bound| bound.map(|bound| bound.precision));
+        assert_eq!(precisions, [Some(Precision::Exact), Some(Precision::Bound)]);
     }
 
     #[test]

@@ -440,6 +440,21 @@ async fn a_date_that_files_have_partition_values_of_stays_a_date() {
 }
 
 #[tokio::test]
+async fn a_float_that_files_have_partition_values_of_stays_as_wide_as_it_is() {
+    let server = Server::start(2).await;
+    let fields =
+        json!([{"name": "a", "type": "int32"}, {"name": "f", "type": "float32"}, {"name": "g", "type": "float32"}]);
+    server.create_table("t", json!({"schema": {"fields": fields}, "location": server.path("")})).await;
+    let path = write(&server, "f=0.1/1.parquet", vec![("a", 0, ints([1]))]);
+    server.commit("t", append([path])).await;
+    let widen = |column: &str| json!({"schema": [{"op": "widen", "column": column, "type": "float64"}]});
+    let message = "files of the table have partition values of the column, and those cannot become wider floats";
+    assert_eq!(refused(&server, widen("f")).await, (422, vec![format!("schema[0] f: {message}")]));
+    server.alter("t", &widen("g")).await;
+    check(&server, "f = 0.1", &["1"]).await;
+}
+
+#[tokio::test]
 async fn a_folder_by_a_former_name_is_no_value_and_not_passed_over() {
     let server = Server::start(2).await;
     let fields = json!([{"name": "a", "type": "int32"}, {"name": "p", "type": "int32"}]);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray};
 use parquet::file::properties::EnabledStatistics;
 use serde_json::{Value, json};
 
@@ -183,4 +183,25 @@ async fn statistics_of_a_column_that_keeps_none_are_not_kept() {
     assert_eq!(columns["x"]["provenance"]["nan_count"], "scanned");
     let unknown = json!({"schema_from": lied.silent, "properties": {"statistics.nope": "none"}, "name": "u"});
     assert_eq!(lied.server.post("/v1/namespaces/n/tables", &unknown).await.0, 422);
+}
+
+#[tokio::test]
+async fn a_bound_is_not_taken_where_the_file_has_values_beyond_the_type() {
+    let server = Server::start(4).await;
+    // Microseconds of the years 1970 and 9999, of which nanoseconds hold the first.
+    let times = TimestampMicrosecondArray::from(vec![0, 253_370_764_800_000_000]);
+    let columns: [(&str, ArrayRef); 1] = [("t", Arc::new(times))];
+    let batch = RecordBatch::try_from_iter_with_nullable(columns.map(|(name, array)| (name, array, true))).unwrap();
+    let path = server.path("a.parquet");
+    rows::write(path.as_ref(), &batch, EnabledStatistics::Chunk);
+    for (table, verification) in [("f", "footer"), ("s", "scan")] {
+        let fields = json!([{"name": "t", "type": "timestamp(ns)"}]);
+        let body = json!({"schema": {"fields": fields}, "properties": {"verification": verification}});
+        server.create_table(table, body).await;
+        let file = json!({"path": path, "columns": {"t": {"max": "1980-01-01T00:00:00"}}});
+        let answer = server.commit(table, json!({"operation": "append", "add": [file]})).await;
+        assert_eq!(answer["warnings"].as_array().map(Vec::len), Some(usize::from(table == "f")), "{answer}");
+        let plan = server.plan(table, &json!({"filter": "t > TIMESTAMP '1990-01-01 00:00:00'"})).await;
+        assert_eq!(names(&plan), ["a.parquet"]);
+    }
 }

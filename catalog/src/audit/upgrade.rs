@@ -239,10 +239,14 @@ mod tests {
 
     #[test]
     fn of_bounds_that_are_true_the_tighter_stays() {
-        let mut tight = footer(10, 30, Some(0));
-        check(tight.clone(), footer(5, 35, Some(0)), &[], &tight);
-        tight.max = footer(0, 30, None).max;
-        check(footer(5, 35, None), tight.clone(), &[], &tight);
+        let tight = declared(10, 30, None);
+        check(tight.clone(), footer(5, 35, None), &[], &tight);
+        check(declared(5, 35, None), footer(10, 30, None), &[], &footer(10, 30, None));
+    }
+
+    #[test]
+    fn a_footer_is_not_believed_in_what_it_does_not_offer_any_more() {
+        check(footer(10, 30, Some(0)), footer(5, 35, None), &[], &footer(5, 35, None));
     }
 
     fn constant(value: i128) -> ColumnStatistics {

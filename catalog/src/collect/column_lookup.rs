@@ -3,7 +3,8 @@
 //! A column is the leaf that has its field id and its name, now or formerly; a leaf without an id it is if the names are
 //! exactly the same. Where id and name disagree, or a name differs by case or Unicode form only, no leaf is taken, since
 //! engines would take different ones. A column of which the file has neither id nor any name is known to be absent. What is
-//! plainly another column's leaf is no reason to refuse the file, and no proof of absence either: then nothing is known.
+//! plainly another column's leaf is no reason to refuse the file, and no proof of absence either: then nothing is known. Nor is
+//! anything known of a column whose id the file has more than once, unless one leaf has the id and the name.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
@@ -60,11 +61,12 @@ impl<'f, 'a> FileColumns<'f, 'a> {
     /// The leaf that a column is, or that none is; else what is in the way.
     pub(super) fn locate(&self, column: &TableColumn) -> Result<Option<usize>, ColumnProblem> {
         let named = self.find_exactly(&column.path);
-        if let Some(node) = self.by_id.get(&column.id) {
+        if let Some(node) = self.with_id(column.id) {
             return self.locate_by_id(node, column, &named).map(Some);
         }
         match named.as_slice() {
             [] => Ok(None),
+            [Found::Leaf { index, .. }] if self.is_shared_with_others(column.id, *index) => Ok(None),
             [Found::Leaf { index, field_id: None }] => Ok(Some(*index)),
             [Found::Leaf { field_id: Some(file_id), .. }] => {
                 Err(ColumnProblem::OtherId { file_id: *file_id, id: column.id })
@@ -74,6 +76,12 @@ impl<'f, 'a> FileColumns<'f, 'a> {
             }
             [_, _, ..] => Err(ColumnProblem::SeveralLeaves),
         }
+    }
+
+    /// Whether several elements have the id, and this leaf is none of them.
+    fn is_shared_with_others(&self, id: FieldId, leaf: usize) -> bool {
+        let has_id = |leaf: &FileLeaf| leaf.field_id == Some(id.0);
+        self.footer.schema().is_shared(id) && !self.footer.leaves().get(leaf).is_some_and(has_id)
     }
 
     fn locate_by_id(&self, node: &Node<'a>, column: &TableColumn, named: &[Found]) -> Result<usize, ColumnProblem> {
@@ -93,6 +101,9 @@ impl<'f, 'a> FileColumns<'f, 'a> {
     /// Whether a column that was not located is absent: nothing in the file may go by one of its names, former ones and
     /// other spellings included. What is another column's leaf is no reason to refuse the file, but no proof either.
     pub(super) fn absence(&self, column: &TableColumn, claimed: &BTreeSet<usize>) -> Result<Absence, ColumnProblem> {
+        if self.footer.schema().is_shared(column.id) {
+            return Ok(Absence::Unknown);
+        }
         let mut absence = Absence::Known;
         for path in std::iter::once(&column.path).chain(&column.former_paths) {
             for (found, exactly) in self.find_any_spelling(path) {
@@ -123,10 +134,25 @@ impl<'f, 'a> FileColumns<'f, 'a> {
         }
     }
 
+    /// The fields at the top of the file that have a name.
+    pub(super) fn at_top(&self, name: &str) -> &[&'f Node<'a>] {
+        self.top.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The same when case and Unicode form are ignored.
+    pub(super) fn at_top_in_any_spelling(&self, name: &str) -> &[&'f Node<'a>] {
+        self.top_folded().get(&folded(name)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The node with a field id that no other has, wherever it stands.
+    pub(super) fn with_id(&self, id: FieldId) -> Option<&'f Node<'a>> {
+        self.by_id.get(&id).copied()
+    }
+
     fn find_exactly(&self, path: &[String]) -> Vec<Found> {
         let mut found = Vec::new();
         if let Some((name, below)) = path.split_first() {
-            for node in self.top.get(name.as_str()).into_iter().flatten() {
+            for node in self.at_top(name) {
                 follow(node, below, |a, b| a == b, &mut found);
             }
         }
@@ -149,7 +175,7 @@ impl<'f, 'a> FileColumns<'f, 'a> {
         let exact: BTreeSet<usize> = all.iter().filter_map(|(found, _)| found.leaf()).collect();
         let mut respelled = Vec::new();
         if let Some((name, below)) = path.split_first() {
-            for node in self.top_folded().get(&folded(name)).into_iter().flatten() {
+            for node in self.at_top_in_any_spelling(name) {
                 follow(node, below, same_when_folded, &mut respelled);
             }
         }

@@ -5,15 +5,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use prunus_statistics::{
-    Bound, ColumnStatistics, FieldId, FileColumn, Precision, PrimitiveType, Value, cut_to_limit, normalise,
+    ColumnStatistics, FieldId, FileColumn, Precision, PrimitiveType, Value, cut_to_limit, normalise,
 };
 
 use super::column_fault::{ColumnFault, ColumnProblem};
 use super::column_lookup::{Absence, FileColumns};
 use super::footer::Footer;
-use super::leaf_type::StoredType;
+use super::leaf_as_column::leaf_as_column;
 use super::scan::LeafScan;
-use super::type_conversion::{conversion_of, convert};
 
 /// A column of a table that a file's leaf is sought for: a leaf of the schema that is reached through structs alone.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,26 +137,11 @@ fn present(
     bound_bytes_max: usize,
 ) -> Result<ColumnStatistics, ColumnProblem> {
     let Some(file_leaf) = footer.leaves().get(leaf) else { return Ok(ColumnStatistics::default()) };
-    let conversion = conversion_of(file_leaf, column.column_type)
+    let mut statistics = leaf_as_column(footer, leaf, scan, column.column_type)
         .ok_or_else(|| ColumnProblem::Type { file_type: file_leaf.type_name(), table_type: column.column_type })?;
-    let in_footer = footer.leaf_statistics(leaf);
-    let known = if let Some(scan) = scan { scan.over(in_footer) } else { in_footer };
-    let mut statistics = convert(known, conversion);
-    if file_leaf.stored == StoredType::Int96 {
-        drop_wrapped(&mut statistics, column.column_type);
-    }
     cut_to_limit(&mut statistics, column.column_type, bound_bytes_max);
     normalise(&mut statistics, column.column_type, Some(footer.row_count()));
     Ok(statistics)
-}
-
-/// An INT96 holds more instants than 64 bits do, and readers that keep 64 wrap the others to where they may be beyond every
-/// value: one bound that does not fit takes the other with it.
-fn drop_wrapped(statistics: &mut ColumnStatistics, column_type: PrimitiveType) {
-    let fits = |bound: &Option<Bound>| bound.as_ref().is_none_or(|bound| bound.value.fits(column_type));
-    if !(fits(&statistics.min) && fits(&statistics.max)) {
-        (statistics.min, statistics.max) = (None, None);
-    }
 }
 
 #[cfg(test)]
@@ -165,7 +149,7 @@ mod scanned_tests;
 
 #[cfg(test)]
 mod tests {
-    use prunus_statistics::{Count, Precision, Provenance};
+    use prunus_statistics::{Bound, Count, Precision, Provenance};
 
     use super::super::test_footer::{
         BYTE_ARRAY, DOUBLE, FIXED, INT32, INT64, INT96, REPEATED, REQUIRED, TestChunk, TestElement, TestFooter,
@@ -250,6 +234,16 @@ mod tests {
         let file = TestFooter::flat(vec![leaf("a")]);
         let message = "column `b`: the file has no such column, but `a`, its former name, without a field id";
         check(&file, &[renamed(1, "b", "a")], &[message]);
+    }
+
+    #[test]
+    fn a_column_whose_id_several_leaves_have_is_unknown() {
+        let file = TestFooter::flat(vec![leaf("x").id(1), leaf("y").id(1), leaf("a")]);
+        check(&file, &[column(1, "b", "int32"), column(2, "c", "int32")], &["unknown", "absent"]);
+        check(&file, &[column(1, "a", "int32")], &["unknown"]);
+        check(&file, &[column(1, "y", "int32")], &["leaf"]);
+        let with_default = TableColumn { default: Some(Value::Integer(5)), ..column(1, "b", "int32") };
+        check(&file, &[with_default], &["unknown"]);
     }
 
     #[test]

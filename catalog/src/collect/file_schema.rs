@@ -91,6 +91,8 @@ pub(super) enum Content<'a> {
 pub(super) struct FileSchema<'a> {
     pub(super) fields: Vec<Node<'a>>,
     pub(super) leaves: Vec<FileLeaf>,
+    /// The ids that more than one element has, in order.
+    shared_ids: Vec<i32>,
 }
 
 impl<'a> FileSchema<'a> {
@@ -108,9 +110,14 @@ impl<'a> FileSchema<'a> {
         let children = child_count(root.name, root.children.unwrap_or(0))?;
         let fields = builder.children(root.name, children, around)?;
         match builder.rest.len() {
-            0 => Ok(Self { fields, leaves: builder.leaves }),
+            0 => Ok(Self { fields, leaves: builder.leaves, shared_ids: builder.shared_ids }),
             extra => Err(SchemaTreeFault::ExtraElements(extra).into()),
         }
+    }
+
+    /// Whether more than one element has this id. Which of them a reader takes for the field is then up to the reader.
+    pub(super) fn is_shared(&self, id: FieldId) -> bool {
+        self.shared_ids.binary_search(&id.0).is_ok()
     }
 }
 

@@ -17,6 +17,7 @@ pub struct Footer<'a> {
     schema: FileSchema<'a>,
     column_orders: Vec<ColumnOrder>,
     chunks: Vec<RawChunk<'a>>,
+    chunk_bytes: u64,
     counts_trusted: bool,
 }
 
@@ -37,6 +38,7 @@ impl<'a> Footer<'a> {
             writer: Writer::parse(raw.created_by),
             schema,
             column_orders: raw.column_orders,
+            chunk_bytes: raw.chunks.iter().map(chunk_bytes).fold(0, u64::saturating_add),
             chunks: raw.chunks,
             counts_trusted,
         })
@@ -87,17 +89,25 @@ impl<'a> Footer<'a> {
 
     /// How many bytes the chunks of a leaf have together, as the footer says; 0 where it does not.
     pub(crate) fn leaf_bytes(&self, leaf: usize) -> u64 {
-        let bytes = |chunk: &RawChunk<'_>| {
-            let place = chunk.metadata.as_ref().map(|metadata| metadata.place)?;
-            u64::try_from(place.compressed_bytes?).ok()
-        };
-        self.chunks_of(leaf).filter_map(bytes).fold(0, u64::saturating_add)
+        self.chunks_of(leaf).map(chunk_bytes).fold(0, u64::saturating_add)
+    }
+
+    /// How many bytes all chunks have together, in the same way.
+    pub(super) fn all_chunk_bytes(&self) -> u64 {
+        self.chunk_bytes
     }
 
     /// Whether no count of nulls or NaNs in the file is impossible. A writer that gets one wrong is believed in none.
     pub(super) fn counts_trusted(&self) -> bool {
         self.counts_trusted
     }
+}
+
+/// How many bytes a chunk has as it is stored, as the footer says; 0 where it does not, and where there are no values to store.
+fn chunk_bytes(chunk: &RawChunk<'_>) -> u64 {
+    let metadata = chunk.metadata.as_ref().filter(|metadata| metadata.num_values > 0);
+    let bytes = metadata.and_then(|metadata| metadata.place.compressed_bytes);
+    bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0)
 }
 
 fn count(what: &'static str, count: i64) -> Result<u64, FooterError> {
@@ -158,7 +168,9 @@ fn check_chunk(chunk: &RawChunk<'_>, leaf: &FileLeaf, row_group: RowGroup) -> Re
         return Err(FooterError::ChunkOfOtherColumn { column: column(), row_group: index });
     }
     let values = count("the value count of a column chunk", metadata.num_values)?;
-    if !leaf.repeated && values != rows {
+    // Where values repeat there is one slot at least for each row, an empty list's or a null's.
+    let agree = if leaf.repeated { values >= rows } else { values == rows };
+    if !agree {
         return Err(FooterError::InconsistentValues { column: column(), row_group: index, values, rows });
     }
     Ok(())
@@ -269,10 +281,26 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_leaf_may_have_any_number_of_values() {
+    fn a_repeated_leaf_may_have_more_values_than_rows() {
+        assert_eq!(Footer::parse(&repeated(3, 50).encode()).unwrap().row_count(), 3);
+        assert_eq!(Footer::parse(&repeated(3, 3).encode()).unwrap().row_count(), 3);
+        assert_eq!(Footer::parse(&repeated(0, 0).encode()).unwrap().row_count(), 0);
+    }
+
+    #[test]
+    fn a_repeated_leaf_with_fewer_values_than_rows_is_refused() {
+        for values in [0, 2] {
+            let refused = error(&repeated(3, values));
+            let values = u64::try_from(values).unwrap();
+            let column = "a".to_owned();
+            assert_eq!(refused, FooterError::InconsistentValues { column, row_group: 0, values, rows: 3 });
+        }
+    }
+
+    /// A file of one repeated leaf.
+    fn repeated(rows: i64, values: i64) -> TestFooter {
         let leaves = vec![TestElement::leaf("a", INT32).repetition(REPEATED)];
-        let footer = TestFooter::flat(leaves).row_group(3, vec![TestChunk::of("a", INT32, 50)]);
-        assert_eq!(Footer::parse(&footer.encode()).unwrap().row_count(), 3);
+        TestFooter::flat(leaves).row_group(rows, vec![TestChunk::of("a", INT32, values)])
     }
 
     #[test]

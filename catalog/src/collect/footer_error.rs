@@ -102,7 +102,7 @@ pub enum FooterError {
         /// The count.
         count: i64,
     },
-    /// A column that does not have one value for each row.
+    /// A column that does not have one value for each row, or one in lists that has fewer values than there are rows.
     #[error("column `{column}` has {values} values in row group {row_group}, which has {rows} rows")]
     InconsistentValues {
         /// The path of the column.

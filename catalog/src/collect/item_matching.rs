@@ -3,17 +3,19 @@
 //! No file is refused for them. Which leaf an item is must be plain: the list or map has its field id and a current or former
 //! name, or its exact name and no id, and whatever lies in it is of the table's shape, with no id that is another's. Else nothing
 //! is known of its items. A file that has neither the id nor any spelling of a name of the list or map is known not to hold them.
+//! An id that the file has more than once makes what has it unknown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use prunus_statistics::{ColumnStatistics, FieldId, FileColumn, PrimitiveType, cut_to_limit, normalise};
 
-use super::file_schema::{Content, Node};
+use super::column_lookup::FileColumns;
+use super::file_schema::{FileSchema, Node};
 use super::footer::Footer;
+use super::leaf_as_column::leaf_as_column;
 use super::name_folding::same_when_folded;
 use super::node_shape::Shape;
 use super::scan::{LeafScan, ScannedLeaves};
-use super::type_conversion::{conversion_of, convert};
 use crate::schema::{Field, Type, items_of};
 
 /// A list or map of a table that a file's is sought for: one that is reached through structs alone.
@@ -46,8 +48,12 @@ pub fn match_items(
     bound_bytes_max: usize,
 ) -> CollectedItems {
     let mut collected = CollectedItems::default();
+    if holders.is_empty() {
+        return collected;
+    }
+    let file = FileColumns::of(footer);
     for holder in holders {
-        match locate(&footer.schema().fields, holder) {
+        match locate(&file, footer.schema(), holder) {
             Located::Doubtful => {}
             Located::Absent => {
                 collected
@@ -56,7 +62,8 @@ pub fn match_items(
             }
             Located::At(node) => {
                 let mut leaves = Vec::new();
-                match_type(&holder.field.field_type, holder.field.id, &node.shape(), &mut leaves);
+                let field = &holder.field;
+                match_type(footer.schema(), &field.field_type, field.id, &node.shape(), &mut leaves);
                 collected.leaf_of_item.extend(leaves.iter().map(|leaf| (leaf.id, leaf.leaf)));
                 let present = |leaf: ItemLeaf| {
                     Some((leaf.id, FileColumn::Present(bounds(footer, scans, leaf, bound_bytes_max)?)))
@@ -87,10 +94,13 @@ impl Found<'_, '_> {
     }
 }
 
-fn locate<'f, 'a>(fields: &'f [Node<'a>], holder: &ItemHolder) -> Located<'f, 'a> {
-    let named = at_path(fields, &holder.path, |a, b| a == b);
-    if let Some(node) = with_id(fields, holder.field.id) {
-        let is_former = |path: &Vec<String>| at_path(fields, path, |a, b| a == b).iter().any(|found| found.is(node));
+fn locate<'f, 'a>(file: &FileColumns<'f, 'a>, schema: &FileSchema<'a>, holder: &ItemHolder) -> Located<'f, 'a> {
+    if schema.is_shared(holder.field.id) {
+        return Located::Doubtful;
+    }
+    let named = at_path(file, &holder.path);
+    if let Some(node) = file.with_id(holder.field.id) {
+        let is_former = |path: &Vec<String>| at_path(file, path).iter().any(|found| found.is(node));
         return match named.as_slice() {
             [] if holder.former_paths.iter().any(is_former) => Located::At(node),
             [found] if found.is(node) => Located::At(node),
@@ -101,33 +111,40 @@ fn locate<'f, 'a>(fields: &'f [Node<'a>], holder: &ItemHolder) -> Located<'f, 'a
         [Found::Node(node)] if node.field_id.is_none() => Located::At(node),
         [] => {
             let mut paths = std::iter::once(&holder.path).chain(&holder.former_paths);
-            let is_there = paths.any(|path| !at_path(fields, path, same_when_folded).is_empty());
-            if is_there { Located::Doubtful } else { Located::Absent }
+            if paths.any(|path| is_at_any_spelling(file, path)) { Located::Doubtful } else { Located::Absent }
         }
         _ => Located::Doubtful,
     }
 }
 
-fn at_path<'f, 'a>(nodes: &'f [Node<'a>], path: &[String], same: fn(&str, &str) -> bool) -> Vec<Found<'f, 'a>> {
-    let Some((name, below)) = path.split_first() else { return Vec::new() };
+/// What stands where a path leads, by its exact names.
+fn at_path<'f, 'a>(file: &FileColumns<'f, 'a>, path: &[String]) -> Vec<Found<'f, 'a>> {
     let mut found = Vec::new();
-    for node in nodes.iter().filter(|node| same(node.name, name)) {
-        match node.shape() {
-            _ if below.is_empty() => found.push(Found::Node(node)),
-            Shape::Struct(children) => found.extend(at_path(children, below, same)),
-            _ => found.push(Found::Obstacle),
-        }
+    if let Some((name, below)) = path.split_first() {
+        file.at_top(name).iter().for_each(|node| follow(node, below, |a, b| a == b, &mut found));
     }
     found
 }
 
-/// The node with a field id, wherever it stands.
-fn with_id<'f, 'a>(nodes: &'f [Node<'a>], id: FieldId) -> Option<&'f Node<'a>> {
-    nodes.iter().find_map(|node| match &node.content {
-        _ if node.field_id == Some(id) => Some(node),
-        Content::Leaf(_) => None,
-        Content::Group { children, .. } => with_id(children, id),
-    })
+fn is_at_any_spelling(file: &FileColumns<'_, '_>, path: &[String]) -> bool {
+    let mut found = Vec::new();
+    if let Some((name, below)) = path.split_first() {
+        file.at_top_in_any_spelling(name).iter().for_each(|node| follow(node, below, same_when_folded, &mut found));
+    }
+    !found.is_empty()
+}
+
+/// Goes down from a node that has the first name of a path, by the names below it.
+fn follow<'f, 'a>(node: &'f Node<'a>, below: &[String], same: fn(&str, &str) -> bool, found: &mut Vec<Found<'f, 'a>>) {
+    match (node.shape(), below.split_first()) {
+        (_, None) => found.push(Found::Node(node)),
+        (Shape::Struct(children), Some((name, below))) => {
+            for child in children.iter().filter(|child| same(child.name, name)) {
+                follow(child, below, same, found);
+            }
+        }
+        _ => found.push(Found::Obstacle),
+    }
 }
 
 /// A leaf of the file that an item is.
@@ -140,37 +157,64 @@ struct ItemLeaf {
 }
 
 /// Goes down the table's type and the file's shape side by side, as far as the two agree.
-fn match_type(item_type: &Type, id: FieldId, shape: &Shape<'_, '_>, leaves: &mut Vec<ItemLeaf>) {
-    let is_it = |file_id: Option<FieldId>, id: FieldId| file_id.is_none_or(|file_id| file_id == id);
+fn match_type(
+    schema: &FileSchema<'_>,
+    item_type: &Type,
+    id: FieldId,
+    shape: &Shape<'_, '_>,
+    leaves: &mut Vec<ItemLeaf>,
+) {
+    let is_it =
+        |file_id: Option<FieldId>, id: FieldId| file_id.is_none_or(|file_id| file_id == id) && !schema.is_shared(id);
     match (item_type, shape) {
         (Type::Primitive(column_type), Shape::Leaf(leaf)) => {
             leaves.push(ItemLeaf { id, column_type: *column_type, leaf: *leaf });
         }
         (Type::Struct(fields), Shape::Struct(children)) => {
+            let parts = Parts::of(children);
             for field in fields {
-                let is_candidate = |node: &&Node<'_>| node.name == field.name || node.field_id == Some(field.id);
-                let mut candidates = children.iter().filter(is_candidate);
-                if let (Some(node), None) = (candidates.next(), candidates.next())
-                    && node.name == field.name
-                    && is_it(node.field_id, field.id)
-                {
-                    match_type(&field.field_type, field.id, &node.shape(), leaves);
+                if let Some(node) = parts.named(&field.name, field.id).filter(|node| is_it(node.field_id, field.id)) {
+                    match_type(schema, &field.field_type, field.id, &node.shape(), leaves);
                 }
             }
         }
         (Type::List { element_id, element: element_type }, Shape::List(element))
             if is_it(element.field_id(), *element_id) =>
         {
-            match_type(element_type, *element_id, &element.shape(), leaves);
+            match_type(schema, element_type, *element_id, &element.shape(), leaves);
         }
         (Type::Map { key_id, key: key_type, value_id, value: value_type }, Shape::Map { key, value }) => {
             for (node, item_type, id) in [(key, key_type, *key_id), (value, value_type, *value_id)] {
                 if is_it(node.field_id, id) {
-                    match_type(item_type, id, &node.shape(), leaves);
+                    match_type(schema, item_type, id, &node.shape(), leaves);
                 }
             }
         }
         _ => {}
+    }
+}
+
+/// The parts of a struct of the file by name and by id.
+struct Parts<'n, 'a> {
+    by_name: HashMap<&'n str, Vec<&'n Node<'a>>>,
+    by_id: HashMap<FieldId, &'n Node<'a>>,
+}
+
+impl<'n, 'a> Parts<'n, 'a> {
+    fn of(children: &'n [Node<'a>]) -> Self {
+        let mut by_name: HashMap<&str, Vec<&Node<'a>>> = HashMap::with_capacity(children.len());
+        for node in children {
+            by_name.entry(node.name).or_default().push(node);
+        }
+        let by_id = children.iter().filter_map(|node| Some((node.field_id?, node))).collect();
+        Self { by_name, by_id }
+    }
+
+    /// The only part of this name, unless another one has the id.
+    fn named(&self, name: &str, id: FieldId) -> Option<&'n Node<'a>> {
+        let [node] = self.by_name.get(name)?.as_slice() else { return None };
+        let is_other = |other: &&Node<'_>| !std::ptr::eq::<Node<'_>>(*other, *node);
+        (!self.by_id.get(&id).is_some_and(is_other)).then_some(*node)
     }
 }
 
@@ -194,10 +238,7 @@ fn bounds(
     bound_bytes_max: usize,
 ) -> Option<ColumnStatistics> {
     let ItemLeaf { column_type, leaf, .. } = item;
-    let conversion = conversion_of(footer.leaves().get(leaf)?, column_type)?;
-    let in_footer = footer.leaf_statistics(leaf);
-    let known = if let Some(scan) = scans.get(&leaf) { scan.over(in_footer) } else { in_footer };
-    let mut statistics = convert(known, conversion);
+    let mut statistics = leaf_as_column(footer, leaf, scans.get(&leaf), column_type)?;
     cut_to_limit(&mut statistics, column_type, bound_bytes_max);
     normalise(&mut statistics, column_type, None);
     let ColumnStatistics { min, max, .. } = statistics;
@@ -208,7 +249,10 @@ fn bounds(
 mod tests {
     use prunus_statistics::{Bound, Precision, Provenance, Value};
 
-    use super::super::test_footer::{BYTE_ARRAY, INT32, INT64, REPEATED, REQUIRED, TestChunk, TestElement, TestFooter};
+    use super::super::scan::LeafScan;
+    use super::super::test_footer::{
+        BYTE_ARRAY, INT32, INT64, INT96, REPEATED, REQUIRED, TestChunk, TestElement, TestFooter,
+    };
     use super::*;
     use crate::schema_json::schema_from_text;
 
@@ -383,9 +427,42 @@ mod tests {
     }
 
     #[test]
+    fn items_whose_id_several_elements_have_are_unknown() {
+        let x = |id| TestElement::leaf("x", INT32).id(id);
+        check(&TestFooter::flat(vec![x(1), x(1)]), &ints(), &[]);
+        check(&TestFooter::flat(vec![x(7), x(7)]), &ints(), &[(2, "absent")]);
+        let shared = |id| {
+            let elements = [vec![x(id), x(id)], three_levels("l")].concat();
+            let of_x = || TestChunk::of("x", INT32, 2);
+            TestFooter::new(3, elements).row_group(2, vec![of_x(), of_x(), chunk("l.list.element", 3, 9)])
+        };
+        check(&shared(1), &ints(), &[]);
+        check(&shared(2), &ints(), &[]);
+        check(&shared(7), &ints(), &[(2, "3..9")]);
+    }
+
+    #[test]
+    fn an_int96_that_64_bits_may_wrap_leaves_items_unbounded() {
+        let leaf = TestElement::leaf("l", INT96).repetition(REPEATED);
+        let bytes = TestFooter::new(1, vec![leaf]).row_group(2, vec![of_leaf("l", INT96, 5)]).encode();
+        let bound = |seconds: i128| {
+            let value = Value::Integer(seconds * 1_000_000_000);
+            Some(Bound { value, precision: Precision::Exact, provenance: Provenance::Scanned })
+        };
+        let bounded = |unit: &str, max: i128| {
+            let read = ColumnStatistics { min: bound(0), max: bound(max), ..ColumnStatistics::default() };
+            let scans = ScannedLeaves::from([(0, LeafScan::Everything(read))]);
+            let holder = list_named("l", &format!(r#""timestamp({unit})""#));
+            match_items(&Footer::parse(&bytes).unwrap(), &scans, &[holder], 64).columns.len()
+        };
+        // The last second of 9999 is none that nanoseconds in 64 bits reach.
+        assert_eq!([bounded("ns", 1), bounded("s", 253_402_300_799), bounded("ns", 253_402_300_799)], [1, 1, 0]);
+    }
+
+    #[test]
     fn no_count_proves_that_there_is_no_element() {
         let none = of_leaf("l.list.element", INT64, 0);
-        check(&TestFooter::new(1, three_levels("l")).row_group(2, vec![none]), &ints(), &[]);
+        check(&TestFooter::new(1, three_levels("l")).row_group(0, vec![none]), &ints(), &[]);
         let nulls = of_leaf("l.list.element", INT64, 5).nulls(5);
         let file = TestFooter::new(1, three_levels("l")).row_group(2, vec![nulls]);
         check(&file.row_group(2, vec![chunk("l.list.element", 3, 9)]), &ints(), &[]);

@@ -4,9 +4,11 @@
 //! decompress without end, so the pages are decoded here: nothing is allocated that the bytes do not bear out, a count that
 //! differs from the footer's is an error, and so is whatever cannot be read. One chunk is in memory at a time, on a thread
 //! that may block. In reading order: where the chunks are (`chunk_plan`), their pages (`pages`, `page_header`,
-//! `decompress`), what is in a page (`levels`, `values`, `dictionary`), and what it all comes to (`leaf_fold`).
+//! `decompress`), what is in a page (`levels`, `values`, `dictionary`), how much of it is accepted (`budget`), and what it all
+//! comes to (`leaf_fold`).
 
 mod bits;
+mod budget;
 mod chunk_plan;
 mod chunk_reader;
 mod decompress;
@@ -38,9 +40,12 @@ pub use fault::{ChunkFault, ScanError};
 pub use page_header::MAX_PAGE_BYTES;
 
 #[cfg(test)]
+pub(crate) use in_memory::file_of_one_column;
+#[cfg(test)]
 pub(super) use in_memory::{leaves_at, scan_bytes};
 
-use chunk_plan::plan_chunks;
+use budget::{Budget, Waiting};
+use chunk_plan::{ChunkPlan, plan_chunks};
 use chunk_reader::{Extent, read_chunk};
 use leaf_fold::LeafFold;
 
@@ -82,7 +87,9 @@ impl LeafScan {
 pub type ScannedLeaves = BTreeMap<usize, LeafScan>;
 
 /// Reads the data of leaves of a file, by their indexes in [`Footer::leaves`]. A leaf that is not there, or that there is
-/// nothing to read of, is missing in the result. One request is made for each row group of each leaf that has values.
+/// nothing to read of, is missing in the result. One request after
+/// the other is made for each row group of each leaf that has values, and more for one that is long. Reading stops soon after
+/// nobody waits for it any more.
 ///
 /// # Errors
 /// [`ScanError`] if the data of one leaf cannot be read, or contradicts the footer.
@@ -109,11 +116,21 @@ async fn scan_leaf(
     index: usize,
     what: ScanFor,
 ) -> Result<Option<LeafScan>, ScanError> {
-    let Some(mut reading) = LeafReading::of(footer, index, what) else { return Ok(None) };
-    for plan in plan_chunks(footer, index, object.size_bytes)? {
+    let waiting = Waiting::default();
+    let Some(fold) = fold_of(footer, index, what) else { return Ok(None) };
+    let plans = plan_chunks(footer, index, object.size_bytes)?;
+    let mut reading = LeafReading::of(fold, what, Budget::for_chunks(&plans, &waiting));
+    for plan in plans {
         let chunk = storage.read_chunk(object, plan.range.clone()).await?;
+        // Pages may be a thousand times as long when they are decompressed.
+        let turn = storage.turn_to_decode().await;
         let row_group = plan.row_group;
-        let read = blocking::attempt(move || reading.read(&plan, chunk.bytes()).map(|()| reading)).await;
+        let read = blocking::attempt(move || {
+            let read = reading.read(&plan, chunk.bytes()).map(|()| reading);
+            drop(turn);
+            read
+        })
+        .await;
         reading = read.unwrap_or(Err(ChunkFault::ReaderFailed)).map_err(|fault| {
             let column = footer.leaves().get(index).map(super::FileLeaf::dotted_path).unwrap_or_default();
             ScanError::Chunk { column, row_group, fault }
@@ -122,24 +139,28 @@ async fn scan_leaf(
     Ok(Some(reading.into_scan()))
 }
 
+/// Where the values of a leaf go; `None` if there is no such leaf, or nothing to read it for.
+fn fold_of(footer: &Footer<'_>, index: usize, what: ScanFor) -> Option<LeafFold> {
+    let leaf = footer.leaves().get(index)?;
+    let counts_nans = leaf.column_type.is_some_and(PrimitiveType::is_float) && !leaf.repeated;
+    (what == ScanFor::Everything || counts_nans).then(|| LeafFold::of(leaf))
+}
+
 /// A leaf that is being read, chunk by chunk.
 struct LeafReading {
     fold: LeafFold,
+    budget: Budget,
     what: ScanFor,
     extent: Extent,
 }
 
 impl LeafReading {
-    /// `None` if there is no such leaf, or nothing to read it for.
-    fn of(footer: &Footer<'_>, index: usize, what: ScanFor) -> Option<Self> {
-        let leaf = footer.leaves().get(index)?;
-        let counts_nans = leaf.column_type.is_some_and(PrimitiveType::is_float) && !leaf.repeated;
-        let wanted = what == ScanFor::Everything || counts_nans;
-        wanted.then(|| Self { fold: LeafFold::of(leaf), what, extent: Extent::Whole })
+    fn of(fold: LeafFold, what: ScanFor, budget: Budget) -> Self {
+        Self { fold, budget, what, extent: Extent::Whole }
     }
 
-    fn read(&mut self, plan: &chunk_plan::ChunkPlan, bytes: &[u8]) -> Result<(), ChunkFault> {
-        if read_chunk(plan, bytes, self.what, &mut self.fold)? == Extent::Dictionary {
+    fn read(&mut self, plan: &ChunkPlan, bytes: &[u8]) -> Result<(), ChunkFault> {
+        if read_chunk(plan, bytes, self.what, &mut self.fold, &mut self.budget)? == Extent::Dictionary {
             self.extent = Extent::Dictionary;
         }
         Ok(())
@@ -155,29 +176,10 @@ impl LeafReading {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_footer::{INT32, TestChunk, TestElement, TestFooter, Writer};
+    use super::file_of_one_column as file;
     use super::*;
     use crate::location::Location;
     use crate::storage::StorageError;
-
-    /// A file of one required column `x` with the rows 5 and 7, and its footer.
-    fn file() -> (Vec<u8>, Vec<u8>) {
-        let mut page = Writer::default();
-        for (id, value) in [(1, 0), (2, 8), (3, 8)] {
-            page.i64(id, value);
-        }
-        page.structure(5, |page| {
-            for (id, value) in [(1, 2), (2, 0), (3, 3), (4, 3)] {
-                page.i64(id, value);
-            }
-        });
-        page.bytes.extend([0, 5, 0, 0, 0, 7, 0, 0, 0]);
-        let chunk = TestChunk::of("x", INT32, 2).placed(4, page.bytes.len().try_into().unwrap());
-        let leaf = TestElement::leaf("x", INT32).repetition(0);
-        let footer = TestFooter::flat(vec![leaf]).row_group(2, vec![chunk]).encode();
-        let length = u32::try_from(footer.len()).unwrap().to_le_bytes();
-        ([b"PAR1", &page.bytes[..], &footer, &length, b"PAR1"].concat(), footer)
-    }
 
     #[tokio::test]
     async fn a_leaf_is_read_from_its_storage() {

@@ -5,8 +5,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::{StreamExt, stream};
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, stream};
 use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{Instant, timeout_at};
 
 use super::AddedFile;
@@ -14,15 +16,20 @@ use super::heads::Head;
 use crate::blocking;
 use crate::properties::Verification;
 use crate::registration::{LocatedFile, Refusal, Registered, locate, register};
-use crate::storage::{FooterBytes, MAX_REQUESTS_AT_ONCE, Storage, StorageError, read_local_footer};
+use crate::storage::{MAX_REQUESTS_AT_ONCE, Storage, StorageError, read_local_footer};
 
 /// How long a commit or transaction may take to read its files, in all. A file whose store does not answer ends it much earlier.
 pub const MAX_READING_TIME: Duration = Duration::from_hours(1);
 
 /// How many threads read files of this machine.
 const MAX_THREADS: usize = 8;
+/// How many such threads there are over all commits. They wait for others that may block, of which the runtime has so many that
+/// some are always left.
+const MAX_THREADS_OF_ALL: usize = 32;
 /// How many files such a thread reads before it may be another's turn.
 const MAX_FILES_PER_TURN: usize = 64;
+
+static THREADS: Semaphore = Semaphore::const_new(MAX_THREADS_OF_ALL);
 
 /// What became of a file, by its place in the commit.
 pub(super) type Outcome = (usize, Result<Registered, Refusal>);
@@ -81,8 +88,15 @@ impl Reader {
 
     /// Files that are on this machine or need not be read, one after the other on a thread that may block.
     async fn register_here(&self, files: Vec<Numbered>) -> crate::Result<Vec<Outcome>> {
-        let (reader, runtime) = (self.clone(), Handle::current());
-        blocking::run(move || Ok(runtime.block_on(reader.register_in_turn(files)))).await
+        // It is never closed.
+        let thread = THREADS.acquire().await.ok();
+        let reader = self.clone();
+        let work = async move {
+            let outcomes = reader.register_in_turn(files).await;
+            drop(thread);
+            outcomes
+        };
+        on_thread(work.boxed()).await
     }
 
     async fn register_in_turn(&self, files: Vec<Numbered>) -> Vec<Outcome> {
@@ -91,15 +105,28 @@ impl Reader {
             if self.head.target.properties.verification != Verification::Declared {
                 file.footer = read_local_footer(&file.location);
             }
-            outcomes.push((index, self.register(file).await));
+            let outcome = self.register(file).await;
+            let is_over = matches!(outcome, Err(Refusal::Unavailable { .. }));
+            outcomes.push((index, outcome));
+            if is_over {
+                break;
+            }
+            // The commit may be over for another reason.
+            tokio::task::yield_now().await;
         }
         outcomes
     }
 
     async fn register_elsewhere(&self, (index, mut file): Numbered) -> crate::Result<Vec<Outcome>> {
         let footer = file.footer.insert(self.storage.read_footer(&file.location).await);
-        if footer.as_ref().is_ok_and(FooterBytes::is_long) {
-            return self.register_here(vec![(index, file)]).await;
+        if let Ok(footer) = footer
+            && footer.is_long()
+        {
+            // It has room before it has a thread, and so waits for nothing that another one has: there are few that have room.
+            self.storage.make_room(footer).await;
+            let reader = self.clone();
+            let work = async move { vec![(index, reader.register(file).await)] };
+            return on_thread(work.boxed()).await;
         }
         Ok(vec![(index, self.register(file).await)])
     }
@@ -110,6 +137,22 @@ impl Reader {
         }
         register(&self.storage, &self.head.target, file).await
     }
+}
+
+/// Runs work that now blocks and now waits on a thread that may block, until nobody waits for its outcomes any more.
+async fn on_thread(work: BoxFuture<'static, Vec<Outcome>>) -> crate::Result<Vec<Outcome>> {
+    let runtime = Handle::current();
+    let (waiting, gone) = oneshot::channel::<()>();
+    let work = async move {
+        tokio::select! {
+            biased;
+            _ = gone => Vec::new(),
+            outcomes = work => outcomes,
+        }
+    };
+    let outcomes = blocking::run(move || Ok(runtime.block_on(work))).await;
+    drop(waiting);
+    outcomes
 }
 
 /// The files in parts that are one thread's work: small ones where there are few, so that all threads have some.
@@ -140,43 +183,87 @@ mod tests {
     use crate::commit::CommitRequest;
     use crate::{Catalog, CatalogOptions, Error, FieldJson, NewTable, SchemaSource, TableIdent};
 
-    async fn create_table(catalog: &Catalog) -> TableIdent {
+    /// A table of one column, an int32.
+    async fn create_table(catalog: &Catalog, name: &str, properties: &[(&str, &str)]) -> TableIdent {
         let table: TableIdent = "n.t".parse().unwrap();
         catalog.create_namespace("n".parse().unwrap(), BTreeMap::new()).await.unwrap();
-        let field: FieldJson = serde_json::from_str(r#"{"name": "a", "type": "int64"}"#).unwrap();
+        let field: FieldJson = serde_json::from_value(serde_json::json!({"name": name, "type": "int32"})).unwrap();
         let new = NewTable {
             ident: table.clone(),
             schema: SchemaSource::Fields(vec![field.to_new_field().unwrap()]),
             location: None,
             cluster_by: None,
-            properties: BTreeMap::new(),
+            properties: properties.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
         };
         catalog.create_table(new).await.unwrap();
         table
+    }
+
+    fn append(paths: Vec<String>) -> CommitRequest {
+        CommitRequest {
+            operation: Operation::Append,
+            base_snapshot: None,
+            add: paths.into_iter().map(|path| AddedFile { path, ..AddedFile::default() }).collect(),
+            remove: Vec::new(),
+            filter: None,
+            nan_order: NanOrder::Any,
+            summary: BTreeMap::new(),
+        }
     }
 
     #[tokio::test]
     async fn a_commit_does_not_wait_beyond_its_deadline() {
         let folder = tempfile::tempdir().unwrap();
         let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
-        let table = create_table(&catalog).await;
+        let table = create_table(&catalog, "a", &[]).await;
         // It takes connections and never answers.
         let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let path = format!("http://{}/a", silent.local_addr().unwrap());
-        let request = CommitRequest {
-            operation: Operation::Append,
-            base_snapshot: None,
-            add: vec![AddedFile { path: path.clone(), ..AddedFile::default() }],
-            remove: Vec::new(),
-            filter: None,
-            nan_order: NanOrder::Any,
-            summary: BTreeMap::new(),
-        };
+        let request = append(vec![path.clone()]);
         let ready = catalog.make_ready(table, request, Instant::now() + Duration::from_millis(50)).await;
         let Err(Error::StorageUnavailable { path: told, source: StorageError::TooSlow }) = ready.map(drop) else {
             panic!("it is not ready")
         };
         assert_eq!(told, path);
+    }
+
+    #[test]
+    fn commits_that_read_data_leave_threads_for_each_other() {
+        let threads = MAX_THREADS_OF_ALL + 8;
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        let runtime = builder.worker_threads(2).max_blocking_threads(threads).enable_all().build().unwrap();
+        runtime.block_on(async {
+            let folder = tempfile::tempdir().unwrap();
+            let catalog = Arc::new(Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap());
+            let table = create_table(&catalog, "x", &[("verification", "scan")]).await;
+            let (bytes, _) = crate::collect::file_of_one_column();
+            let paths: Vec<String> = (0..MAX_THREADS)
+                .map(|number| folder.path().join(format!("{number}.parquet")).to_str().unwrap().to_owned())
+                .collect();
+            for path in &paths {
+                std::fs::write(path, &bytes).unwrap();
+            }
+            let deadline = Instant::now() + Duration::from_mins(1);
+            let commits = (0..40).map(|_| {
+                let (catalog, table, request) = (Arc::clone(&catalog), table.clone(), append(paths.clone()));
+                tokio::spawn(async move { catalog.make_ready(table, request, deadline).await.map(drop) })
+            });
+            for commit in futures::future::join_all(commits).await {
+                commit.unwrap().unwrap();
+            }
+        });
+    }
+
+    #[tokio::test]
+    async fn work_that_nobody_waits_for_ends() {
+        let (held, released) = oneshot::channel::<()>();
+        let work = async move {
+            std::future::pending::<()>().await;
+            drop(held);
+            Vec::new()
+        };
+        assert!(tokio::time::timeout(Duration::from_millis(50), on_thread(work.boxed())).await.is_err());
+        assert!(tokio::time::timeout(Duration::from_secs(10), released).await.unwrap().is_err());
     }
 
     #[test]

@@ -39,6 +39,7 @@ impl Registration<'_> {
             let scanned = self.scan(storage, &bytes.object, &footer, wishes).await?;
             collected = self.matched(&footer, &scanned)?;
         }
+        let declared = self.without_unbounded(&footer, &collected, declared);
         let column_of = collected.columns_of_leaves();
         let Matched { columns, leaves, read, .. } = collected;
         let known = Known { columns, read, row_count };
@@ -46,6 +47,37 @@ impl Registration<'_> {
         let leaf = |(index, (path, field_id))| FileLeaf { path, field_id, column: column_of.get(&index).copied() };
         let leaves = leaves.into_iter().enumerate().map(leaf).collect();
         Ok(Content { object: Some(bytes.object), row_count: Some(row_count), leaves, columns })
+    }
+
+    /// Leaves out declared bounds of columns whose values, as the footer says, go beyond the column's type: that the footer bounds
+    /// them there is all that can be said, and a bound that was declared would stand against it.
+    fn without_unbounded(
+        &mut self,
+        footer: &Footer<'_>,
+        collected: &Matched,
+        mut declared: Vec<(LeafColumn, ColumnStatistics)>,
+    ) -> Vec<(LeafColumn, ColumnStatistics)> {
+        for (leaf, claim) in &mut declared {
+            let Some(index) = collected.leaf_of(leaf.id) else { continue };
+            let Some(FileColumn::Present(known)) = collected.columns.get(&leaf.id) else { continue };
+            let lacks = [(&claim.min, &known.min), (&claim.max, &known.max)];
+            if !lacks.iter().any(|(claimed, known)| claimed.is_some() && known.is_none()) {
+                continue;
+            }
+            let in_file = footer.leaf_statistics(index);
+            for (claimed, known, in_file) in
+                [(&mut claim.min, &known.min, &in_file.min), (&mut claim.max, &known.max, &in_file.max)]
+            {
+                if claimed.is_some() && known.is_none() && in_file.is_some() {
+                    *claimed = None;
+                    let message =
+                        "values of the file go beyond the column's type; the declared bound is taken as unknown";
+                    let warning = Fault::of_path(self.location.as_str(), message);
+                    self.warnings.push(warning.in_column(column_ref::key(&leaf.path)));
+                }
+            }
+        }
+        declared
     }
 
     /// Why a file could not be read, with the faults that were found before.

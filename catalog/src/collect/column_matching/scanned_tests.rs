@@ -1,6 +1,6 @@
 //! What becomes of a leaf that was read.
 
-use prunus_statistics::{Count, Precision, Provenance};
+use prunus_statistics::{Bound, Count, Precision, Provenance};
 
 use super::super::test_footer::{BYTE_ARRAY, DOUBLE, INT32, INT64, INT96, TestChunk, TestElement, TestFooter};
 use super::*;

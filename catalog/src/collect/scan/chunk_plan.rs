@@ -27,7 +27,7 @@ pub(super) struct ChunkPlan {
 /// The chunks of a leaf that have values, in the order of the row groups.
 pub(super) fn plan_chunks(footer: &Footer<'_>, leaf: usize, size_bytes: u64) -> Result<Vec<ChunkPlan>, ScanError> {
     let column = || footer.leaves().get(leaf).map(FileLeaf::dotted_path).unwrap_or_default();
-    let (mut plans, mut bytes) = (Vec::new(), 0_u64);
+    let (mut plans, mut bytes): (Vec<ChunkPlan>, u64) = (Vec::new(), 0);
     for (row_group, (chunk, rows)) in footer.chunks_of(leaf).zip(footer.row_group_rows()).enumerate() {
         let plan = plan_chunk(chunk, size_bytes).and_then(|plan| {
             let Some((range, codec, values)) = plan else { return Ok(None) };
@@ -40,7 +40,13 @@ pub(super) fn plan_chunks(footer: &Footer<'_>, leaf: usize, size_bytes: u64) -> 
         });
         plans.extend(plan.map_err(|fault| ScanError::Chunk { column: column(), row_group, fault })?);
     }
-    Ok(plans)
+    match plans.first() {
+        Some(first) if footer.all_chunk_bytes() > size_bytes => {
+            let (row_group, fault) = (first.row_group, ChunkFault::SharedBytes);
+            Err(ScanError::Chunk { column: column(), row_group, fault })
+        }
+        _ => Ok(plans),
+    }
 }
 
 fn plan_chunk(chunk: &RawChunk<'_>, size_bytes: u64) -> Result<Option<(Range<u64>, Codec, u64)>, ChunkFault> {
@@ -143,6 +149,19 @@ mod tests {
     fn chunks_that_share_bytes_are_refused() {
         let message = "column `x` cannot be read in row group 2: the column's chunks together are longer than the file";
         assert_eq!(ranges([Some((4, 40)); 3]), Err(message.to_owned()));
+    }
+
+    #[test]
+    fn chunks_of_several_columns_that_share_bytes_are_refused() {
+        let planned = |size_bytes: u64| {
+            let names = ["x", "y"];
+            let chunks = names.map(|name| TestChunk::of(name, INT32, 1).placed(4, 60)).to_vec();
+            let leaves = names.map(|name| TestElement::leaf(name, INT32)).to_vec();
+            let bytes = TestFooter::flat(leaves).row_group(1, chunks).encode();
+            plan_chunks(&Footer::parse(&bytes).unwrap(), 1, size_bytes).map(|plans| plans.len())
+        };
+        assert_eq!(planned(120).ok(), Some(1));
+        assert!(matches!(planned(119), Err(ScanError::Chunk { fault: ChunkFault::SharedBytes, .. })));
     }
 
     #[test]

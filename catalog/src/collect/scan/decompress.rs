@@ -45,6 +45,7 @@ impl Codec {
             Self::Uncompressed => None,
             Self::Snappy => snappy(body, size),
             Self::Gzip => read_whole(flate2::read::MultiGzDecoder::new(body), size),
+            Self::Brotli if has_large_window(body) => None,
             Self::Brotli => read_whole(brotli::Decompressor::new(body, BROTLI_BUFFER_BYTES), size),
             Self::Lz4 => hadoop_lz4(body, size).or_else(|| lz4_frame(body, size)).or_else(|| lz4_block(body, size)),
             Self::Zstd => zstd_frames(body, size),
@@ -55,6 +56,12 @@ impl Codec {
 }
 
 const BROTLI_BUFFER_BYTES: usize = 4096;
+
+/// Whether a brotli stream asks for a window beyond RFC 7932, which the decoder would take up to a gigabyte of memory for. The
+/// pattern of its first bits is one that the RFC forbids.
+fn has_large_window(body: &[u8]) -> bool {
+    body.first().is_some_and(|first| first & 0x7f == 0x11)
+}
 
 fn snappy(body: &[u8], size: usize) -> Option<Vec<u8>> {
     if snap::raw::decompress_len(body).ok()? != size {
@@ -174,19 +181,36 @@ mod tests {
     }
 
     #[test]
-    fn compressed_bytes_that_are_cut_or_changed_are_an_error_or_other_bytes() {
+    fn compressed_bytes_that_are_cut_are_an_error_and_changed_ones_give_no_other_size() {
         let bytes = b"0123456789".repeat(20);
         for codec in CODECS {
             let compressed = compress(codec, &bytes);
             for index in 0..compressed.len() {
-                _ = codec.decompress(&compressed[..index], bytes.len());
+                let cut = codec.decompress(&compressed[..index], bytes.len());
+                assert_eq!(cut, Err(ChunkFault::Decompression(bytes.len())), "{codec:?} cut at {index}");
                 for flip in [0x01, 0x80, 0xff] {
                     let mut changed = compressed.clone();
                     changed[index] ^= flip;
-                    _ = codec.decompress(&changed, bytes.len());
+                    let read = codec.decompress(&changed, bytes.len());
+                    let size = read.map_or(bytes.len(), |read| read.len());
+                    assert_eq!(size, bytes.len(), "{codec:?} changed at {index}");
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_brotli_window_beyond_the_standard_is_refused() {
+        let bytes = b"0123456789".repeat(20);
+        let compressed = |large_window| {
+            let params = brotli::enc::BrotliEncoderParams { lgwin: 24, large_window, ..Default::default() };
+            let mut output = Vec::new();
+            brotli::BrotliCompress(&mut &bytes[..], &mut output, &params).unwrap();
+            output
+        };
+        let read = |compressed: &[u8]| Codec::Brotli.decompress(compressed, bytes.len()).map(Cow::into_owned);
+        assert_eq!(read(&compressed(false)), Ok(bytes.clone()));
+        assert_eq!(read(&compressed(true)), Err(ChunkFault::Decompression(bytes.len())));
     }
 
     #[test]

@@ -26,7 +26,8 @@ pub(super) struct DeltaInts<'a> {
 }
 
 impl<'a> DeltaInts<'a> {
-    pub(super) fn of(bytes: &'a [u8]) -> Result<Self, ChunkFault> {
+    /// Those of `count` values; bytes that claim another number are damage.
+    pub(super) fn of(bytes: &'a [u8], count: u64) -> Result<Self, ChunkFault> {
         let mut reader = Reader::new(bytes);
         let mut number = || reader.varint().map_err(|_| ChunkFault::Values);
         let (block_values, miniblocks, left) = (number()?, number()?, number()?);
@@ -34,7 +35,7 @@ impl<'a> DeltaInts<'a> {
         let miniblock_values = block_values.checked_div(miniblocks).unwrap_or(0);
         // Miniblocks fill whole bytes whatever the width of their values.
         let regular = miniblock_values > 0 && miniblock_values % 8 == 0 && block_values % miniblocks == 0;
-        if !regular || block_values > MAX_BLOCK_VALUES {
+        if !regular || block_values > MAX_BLOCK_VALUES || left != count {
             return Err(ChunkFault::Values);
         }
         let miniblocks = usize::try_from(miniblocks).map_err(|_| ChunkFault::Values)?;
@@ -101,8 +102,8 @@ impl<'a> DeltaInts<'a> {
 mod tests {
     use super::*;
 
-    fn ints(bytes: &[u8], count: usize) -> Result<Vec<i64>, ChunkFault> {
-        let mut ints = DeltaInts::of(bytes)?;
+    fn ints(bytes: &[u8], count: u64) -> Result<Vec<i64>, ChunkFault> {
+        let mut ints = DeltaInts::of(bytes, count)?;
         (0..count).map(|_| ints.read()).collect()
     }
 
@@ -112,20 +113,29 @@ mod tests {
         let block = [0x03, 2, 0, 0, 0, 0xc0, 0x3f, 0, 0, 0, 0, 0, 0];
         let bytes = [&[0x80, 0x01, 4, 8, 14][..], &block].concat();
         assert_eq!(ints(&bytes, 8), Ok(vec![7, 5, 3, 1, 2, 3, 4, 5]));
-        assert_eq!(ints(&bytes, 9), Err(ChunkFault::Values));
+        for other_count in [0, 7, 9] {
+            assert_eq!(ints(&bytes, other_count), Err(ChunkFault::Values));
+        }
+    }
+
+    #[test]
+    fn a_header_that_claims_values_without_end_takes_no_time() {
+        let most = [&[0xff; 9][..], &[0x01]].concat();
+        let bytes = [&[0x80, 0x80, 0x04, 1][..], &most, &vec![0; 1 << 20]].concat();
+        assert_eq!(DeltaInts::of(&bytes, 5).and_then(|ints| ints.after().map(<[u8]>::len)), Err(ChunkFault::Values));
     }
 
     #[test]
     fn one_integer_needs_no_block() {
         assert_eq!(ints(&[0x80, 0x01, 4, 1, 0x01], 1), Ok(vec![-1]));
         let bytes = [0x80, 0x01, 4, 1, 0x02, 9, 9];
-        assert_eq!(DeltaInts::of(&bytes).unwrap().after(), Ok(&[9, 9][..]));
+        assert_eq!(DeltaInts::of(&bytes, 1).unwrap().after(), Ok(&[9, 9][..]));
     }
 
     #[test]
     fn blocks_that_cannot_be_are_damage() {
         for header in [[0x80, 0x01, 0, 8, 0], [0x80, 0x01, 3, 8, 0], [0x88, 0x01, 34, 8, 0], [0x00, 0x00, 4, 8, 0]] {
-            assert!(ints(&header, 1).is_err(), "{header:?}");
+            assert!(DeltaInts::of(&header, 8).is_err(), "{header:?}");
         }
         let block_of = |values: [u8; 3]| ints(&[&values[..], &[4, 1, 0]].concat(), 1);
         assert_eq!(block_of([0x80, 0x80, 0x04]), Ok(vec![0]));

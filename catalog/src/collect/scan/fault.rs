@@ -56,6 +56,9 @@ pub enum ChunkFault {
     /// The chunks of the column together are longer than the file.
     #[error("the column's chunks together are longer than the file")]
     Overlapping,
+    /// The chunks of all columns together are longer than the file.
+    #[error("the chunks of all columns together are longer than the file")]
+    SharedBytes,
     /// The chunk is longer than is accepted.
     #[error("it has {0} bytes, more than {MAX_CHUNK_BYTES}")]
     ChunkTooLong(u64),
@@ -122,6 +125,9 @@ pub enum ChunkFault {
     /// A dictionary that is damaged, or of a type that has none.
     #[error("the dictionary is damaged")]
     Dictionary,
+    /// The values of the column are more, or longer, than is accepted of so few bytes.
+    #[error("its values are too much to read for so few bytes")]
+    TooMuch,
     /// The reader itself failed.
     #[error("the reader failed")]
     ReaderFailed,

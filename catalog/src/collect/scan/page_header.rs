@@ -19,13 +19,18 @@ pub(super) struct PageHeader {
 /// What a page holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PageContent {
-    Dictionary {
-        values: i32,
-        encoding: i32,
-    },
+    Dictionary(DictionaryPage),
     Data(DataPage),
     /// Nothing that a reader of values needs.
     Index,
+}
+
+/// A page of the entries of a dictionary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DictionaryPage {
+    /// How many.
+    pub(super) values: i32,
+    pub(super) encoding: i32,
 }
 
 /// A page of values.
@@ -50,23 +55,24 @@ impl PageHeader {
     /// Decodes the header that the reader stands before.
     pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, ChunkFault> {
         let (mut kind, mut compressed, mut uncompressed, mut checksum) = (None, None, None, None);
-        let (mut data, mut dictionary) = (None, None);
+        let (mut first_version, mut second_version, mut dictionary) = (None, None, None);
         reader.fields(|reader, field| {
             match field.id {
                 1 => kind = Some(reader.i32(field.kind)?),
                 2 => uncompressed = Some(reader.i32(field.kind)?),
                 3 => compressed = Some(reader.i32(field.kind)?),
                 4 => checksum = Some(reader.i32(field.kind)?),
-                5 => data = Some(read_data_page(reader, field.kind)?),
+                5 => first_version = Some(read_data_page(reader, field.kind)?),
                 7 => dictionary = Some(read_dictionary_page(reader, field.kind)?),
-                8 => data = Some(read_data_page_v2(reader, field.kind)?),
+                8 => second_version = Some(read_data_page_v2(reader, field.kind)?),
                 _ => reader.skip(field.kind)?,
             }
             Ok(())
         })?;
         let content = match kind.ok_or(ThriftError::MissingField("type"))? {
-            0 | 3 => PageContent::Data(data.ok_or(ThriftError::MissingField("data_page_header"))?),
+            0 => PageContent::Data(first_version.ok_or(ThriftError::MissingField("data_page_header"))?),
             1 => PageContent::Index,
+            3 => PageContent::Data(second_version.ok_or(ThriftError::MissingField("data_page_header_v2"))?),
             2 => dictionary.ok_or(ThriftError::MissingField("dictionary_page_header"))?,
             unknown => return Err(ChunkFault::UnknownPage(unknown)),
         };
@@ -138,10 +144,10 @@ fn read_dictionary_page(reader: &mut Reader<'_>, kind: Kind) -> Result<PageConte
         }
         Ok(())
     })?;
-    Ok(PageContent::Dictionary {
+    Ok(PageContent::Dictionary(DictionaryPage {
         values: values.ok_or(ThriftError::MissingField("num_values"))?,
         encoding: encoding.ok_or(ThriftError::MissingField("encoding"))?,
-    })
+    }))
 }
 
 #[cfg(test)]
@@ -169,6 +175,23 @@ mod tests {
         let bytes = [0x15, 4, 0x15, 12, 0x15, 10, 0];
         let missing = ThriftError::MissingField("dictionary_page_header");
         assert_eq!(read(&bytes), Err(ChunkFault::PageHeader(missing)));
+    }
+
+    #[test]
+    fn the_header_of_a_page_is_that_of_its_kind() {
+        // Both headers of a data page, of 3 and of 5 values.
+        let within = [0x2c, 0x15, 6, 0x15, 0, 0x15, 6, 0x15, 6, 0];
+        let beside = [0x3c, 0x15, 10, 0x15, 0, 0x15, 10, 0x15, 0, 0x15, 0, 0x15, 0, 0, 0];
+        let values = |kind: u8| {
+            let header = read(&[&[0x15, kind, 0x15, 12, 0x15, 10][..], &within, &beside].concat());
+            header.map(|header| match header.content {
+                PageContent::Data(data) => data.values,
+                other => panic!("{other:?}"),
+            })
+        };
+        assert_eq!((values(0), values(6)), (Ok(3), Ok(5)));
+        let missing = |name| Err(ChunkFault::PageHeader(ThriftError::MissingField(name)));
+        assert_eq!(read(&[&[0x15, 6, 0x15, 12, 0x15, 10][..], &within, &[0]].concat()), missing("data_page_header_v2"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::super::thrift::Reader;
 use super::fault::ChunkFault;
-use super::page_header::{MAX_PAGE_BYTES, PageContent, PageHeader};
+use super::page_header::{DataPage, MAX_PAGE_BYTES, PageContent, PageHeader};
 
 /// A page whose sizes fit, and whose bytes are those that its checksum was made of, if it has one.
 #[derive(Debug)]
@@ -12,7 +12,8 @@ pub(super) struct Page<'a> {
     pub(super) body: &'a [u8],
 }
 
-/// The pages of a chunk, until they have held as many values as the footer says.
+/// The pages of a chunk, until they have held as many values as the footer says. Any that follow and would add to them are an
+/// error: some readers go by the bytes of a chunk and not by its count. What is no page may follow.
 #[derive(Clone, Debug)]
 pub(super) struct Pages<'a> {
     reader: Reader<'a>,
@@ -47,6 +48,21 @@ impl<'a> Pages<'a> {
         }
         Ok(Page { content: header.content, uncompressed_bytes, body })
     }
+
+    /// What is wrong with what follows the last value.
+    fn surplus(&mut self) -> Option<ChunkFault> {
+        while let Ok(header) = PageHeader::read(&mut self.reader) {
+            match header.content {
+                PageContent::Data(DataPage { values: 0, .. }) | PageContent::Index => {}
+                PageContent::Data(DataPage { values, .. }) => {
+                    return Some(ChunkFault::PageValues { claimed: values, values_left: 0 });
+                }
+                PageContent::Dictionary(_) => return Some(ChunkFault::LateDictionary),
+            }
+            self.reader.take(usize::try_from(header.compressed_bytes).ok()?).ok()?;
+        }
+        None
+    }
 }
 
 fn crc32(bytes: &[u8]) -> u32 {
@@ -60,7 +76,7 @@ impl<'a> Iterator for Pages<'a> {
 
     /// After an error the rest means nothing.
     fn next(&mut self) -> Option<Self::Item> {
-        (self.values_left > 0).then(|| self.page())
+        if self.values_left > 0 { Some(self.page()) } else { self.surplus().map(Err) }
     }
 }
 
@@ -82,8 +98,26 @@ mod tests {
 
     #[test]
     fn pages_are_walked_until_all_values_are_there() {
-        let chunk = [page(2, 3, b"abc"), page(1, 2, b"de"), b"rest".to_vec()].concat();
+        let chunk = [page(2, 3, b"abc"), page(1, 2, b"de")].concat();
         assert_eq!(walk(&chunk, 3), Ok(5));
+    }
+
+    #[test]
+    fn what_adds_no_values_may_follow_the_last_one() {
+        for rest in [vec![0; 7], b"rest".to_vec(), page(0, 2, b"de")] {
+            assert_eq!(walk(&[page(2, 3, b"abc"), rest].concat(), 2), Ok(3));
+        }
+    }
+
+    #[test]
+    fn a_page_behind_the_last_value_is_refused() {
+        let follows = |rest: &[Vec<u8>]| walk(&[page(2, 3, b"abc"), rest.concat()].concat(), 2);
+        let surplus = Err(ChunkFault::PageValues { claimed: 1, values_left: 0 });
+        assert_eq!(follows(&[page(1, 2, b"de")]), surplus);
+        assert_eq!(follows(&[page(0, 2, b"de"), page(1, 0, b"")]), surplus);
+        assert_eq!(follows(&[page(1, 9, b"de")]), surplus);
+        let dictionary = vec![0x15, 4, 0x15, 0, 0x15, 0, 0x4c, 0x15, 2, 0x15, 0, 0, 0];
+        assert_eq!(follows(&[dictionary]), Err(ChunkFault::LateDictionary));
     }
 
     #[test]

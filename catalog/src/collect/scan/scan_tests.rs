@@ -6,12 +6,13 @@ use super::super::annotation::Annotation;
 use super::super::file_schema::FileLeaf;
 use super::super::leaf_type::StoredType;
 use super::super::test_footer::{Writer, test_leaf};
-use super::ScanFor;
+use super::budget::{Budget, Waiting};
 use super::chunk_plan::ChunkPlan;
 use super::chunk_reader::{Extent, read_chunk};
 use super::decompress::Codec;
 use super::fault::ChunkFault;
 use super::leaf_fold::LeafFold;
+use super::{LeafReading, LeafScan, ScanFor};
 
 const PLAIN: i64 = 0;
 const RUNS: i64 = 3;
@@ -55,11 +56,16 @@ fn plan(codec: Codec) -> ChunkPlan {
     ChunkPlan { row_group: 0, range: 0..1, codec, values: 3, rows: 3 }
 }
 
+fn budget(waiting: &Waiting) -> Budget {
+    Budget::of(0, waiting)
+}
+
 fn read_for(what: ScanFor, leaf: &FileLeaf, rows: u64, pages: &[Vec<u8>]) -> Result<(Extent, LeafFold), ChunkFault> {
     let bytes = pages.concat();
     let plan = ChunkPlan { values: rows, rows, ..plan(Codec::Uncompressed) };
     let mut fold = LeafFold::of(leaf);
-    read_chunk(&plan, &bytes, what, &mut fold).map(|extent| (extent, fold))
+    let waiting = Waiting::default();
+    read_chunk(&plan, &bytes, what, &mut fold, &mut budget(&waiting)).map(|extent| (extent, fold))
 }
 
 /// Bounds, null count and NaN count.
@@ -147,7 +153,9 @@ fn a_page_of_the_second_version_compresses_its_values_alone() {
     let parts = [(1, 3), (2, 1), (3, 3), (4, PLAIN), (5, 4), (6, 0)];
     let bytes = page(3, &body, 4 + values.len(), (8, &parts));
     let mut fold = LeafFold::of(&double_leaf());
-    assert_eq!(read_chunk(&plan(Codec::Snappy), &bytes, ScanFor::Everything, &mut fold), Ok(Extent::Whole));
+    let waiting = Waiting::default();
+    let read = read_chunk(&plan(Codec::Snappy), &bytes, ScanFor::Everything, &mut fold, &mut budget(&waiting));
+    assert_eq!(read, Ok(Extent::Whole));
     assert_eq!(known(fold.into_statistics()), floats(4.0, 5.0, 1, 0));
 }
 
@@ -174,7 +182,9 @@ fn a_leaf_in_a_list_has_bounds_over_its_elements_and_no_counts() {
         let mut fold = LeafFold::of(&list);
         let plan = ChunkPlan { rows, ..plan(Codec::Uncompressed) };
         let bytes = data_page(3, PLAIN, RUNS, &body);
-        read_chunk(&plan, &bytes, ScanFor::Everything, &mut fold).map(|_| known(fold.into_statistics()))
+        let waiting = Waiting::default();
+        let read = read_chunk(&plan, &bytes, ScanFor::Everything, &mut fold, &mut budget(&waiting));
+        read.map(|_| known(fold.into_statistics()))
     };
     assert_eq!(read(2), Ok((Some(Value::Float(6.0)), Some(Value::Float(8.0)), None, None)));
     assert_eq!(read(3), Err(ChunkFault::Rows { found: 2, claimed: 3 }));
@@ -193,4 +203,54 @@ fn nulls_without_end_take_no_time() {
     let data = data_page(most, PLAIN, RUNS, &[&[6, 0, 0, 0][..], &run].concat());
     let rows = u64::try_from(most).unwrap();
     assert_eq!(read(&double_leaf(), rows, &[data]), Ok((None, None, Some(rows), Some(0))));
+}
+
+#[test]
+fn booleans_without_end_take_no_time_and_are_only_so_many() {
+    let most = i64::from(i32::MAX);
+    let run = [6, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff, 0x1f, 1];
+    let data = data_page(most, RUNS, RUNS, &[run, run].concat());
+    let leaf = test_leaf(StoredType::Boolean, Annotation::Plain);
+    let rows = u64::try_from(most).unwrap();
+    let all_true = Some(Value::Boolean(true));
+    assert_eq!(read(&leaf, rows, std::slice::from_ref(&data)), Ok((all_true.clone(), all_true, Some(0), None)));
+    assert_eq!(read(&leaf, 3 * rows, &[data.clone(), data.clone(), data]), Err(ChunkFault::TooMuch));
+}
+
+#[test]
+fn a_page_without_values_is_not_decompressed() {
+    let damaged = page(0, &[0xff; 5], 200 << 20, (5, &[(1, 0), (2, PLAIN), (3, RUNS), (4, RUNS)]));
+    let bytes = [damaged, {
+        let body = [levels(1, 3), doubles(&[1.0, 2.0, 3.0])].concat();
+        let compressed = snap::raw::Encoder::new().compress_vec(&body).unwrap();
+        page(0, &compressed, body.len(), (5, &[(1, 3), (2, PLAIN), (3, RUNS), (4, RUNS)]))
+    }];
+    let (mut fold, waiting) = (LeafFold::of(&double_leaf()), Waiting::default());
+    let (plan, bytes) = (plan(Codec::Snappy), bytes.concat());
+    let read = read_chunk(&plan, &bytes, ScanFor::Everything, &mut fold, &mut budget(&waiting));
+    assert_eq!(read, Ok(Extent::Whole));
+}
+
+#[test]
+fn a_chunk_that_nobody_waits_for_is_not_read_on() {
+    let data = data_page(3, PLAIN, RUNS, &[levels(1, 3), doubles(&[1.0, 2.0, 3.0])].concat());
+    let (mut fold, waiting) = (LeafFold::of(&double_leaf()), Waiting::default());
+    let mut budget = budget(&waiting);
+    drop(waiting);
+    let read = read_chunk(&plan(Codec::Uncompressed), &data, ScanFor::Everything, &mut fold, &mut budget);
+    assert_eq!(read, Err(ChunkFault::ReaderFailed));
+}
+
+#[test]
+fn nans_are_counted_over_chunks_of_which_one_is_decided_by_its_dictionary() {
+    let waiting = Waiting::default();
+    let mut reading = LeafReading::of(LeafFold::of(&double_leaf()), ScanFor::NanCount, budget(&waiting));
+    let plain = data_page(3, PLAIN, RUNS, &[levels(1, 3), doubles(&[1.0, f64::NAN, 3.0])].concat());
+    let coded = data_page(3, DICTIONARY, RUNS, &[levels(1, 3), vec![1, 0x06, 0]].concat());
+    let chunks = [plain.clone(), [dictionary_page(1, &doubles(&[1.0])), coded].concat(), plain];
+    for bytes in &chunks {
+        reading.read(&plan(Codec::Uncompressed), bytes).unwrap();
+    }
+    let LeafScan::NanCount(count) = reading.into_scan() else { panic!("not all was read") };
+    assert_eq!(count.value, 2);
 }

@@ -19,13 +19,13 @@ const DELTA_LENGTHS: i32 = 6;
 const DELTA_STRINGS: i32 = 7;
 const SPLIT: i32 = 9;
 
-/// Hands `count` values to `sink`, one after the other. A boolean is a byte, 0 or 1.
+/// Hands `count` values to `sink`, one after the other, each with how often it follows. A boolean is a byte, 0 or 1.
 pub(super) fn read_values(
     bytes: &[u8],
     encoding: i32,
     count: u64,
     stored: StoredType,
-    sink: impl FnMut(&[u8]),
+    sink: impl FnMut(&[u8], u64),
 ) -> Result<(), ChunkFault> {
     if count == 0 {
         return Ok(());
@@ -67,10 +67,10 @@ pub(super) fn width(stored: StoredType) -> Width {
     }
 }
 
-fn plain_booleans(bytes: &[u8], count: u64, mut sink: impl FnMut(&[u8])) -> Result<(), ChunkFault> {
+fn plain_booleans(bytes: &[u8], count: u64, mut sink: impl FnMut(&[u8], u64)) -> Result<(), ChunkFault> {
     let mut bits = Bits::of(bytes);
     for _ in 0..count {
-        sink(boolean(bits.read(1).ok_or(ChunkFault::Values)?));
+        sink(boolean(bits.read(1).ok_or(ChunkFault::Values)?), 1);
     }
     Ok(())
 }
@@ -79,9 +79,9 @@ fn boolean(bit: u64) -> &'static [u8] {
     if bit == 0 { &[0] } else { &[1] }
 }
 
-fn plain_fixed(bytes: &[u8], count: u64, width: usize, mut sink: impl FnMut(&[u8])) -> Result<(), ChunkFault> {
+fn plain_fixed(bytes: &[u8], count: u64, width: usize, mut sink: impl FnMut(&[u8], u64)) -> Result<(), ChunkFault> {
     let values = all_of_width(bytes, count, width)?;
-    values.chunks_exact(width.max(1)).for_each(&mut sink);
+    values.chunks_exact(width.max(1)).for_each(|value| sink(value, 1));
     Ok(())
 }
 
@@ -91,10 +91,10 @@ fn all_of_width(bytes: &[u8], count: u64, width: usize) -> Result<&[u8], ChunkFa
     length.and_then(|length| bytes.get(..length)).ok_or(ChunkFault::Values)
 }
 
-fn plain_strings(bytes: &[u8], count: u64, mut sink: impl FnMut(&[u8])) -> Result<(), ChunkFault> {
+fn plain_strings(bytes: &[u8], count: u64, mut sink: impl FnMut(&[u8], u64)) -> Result<(), ChunkFault> {
     let mut reader = Reader::new(bytes);
     for _ in 0..count {
-        sink(plain_string(&mut reader)?);
+        sink(plain_string(&mut reader)?, 1);
     }
     Ok(())
 }
@@ -106,27 +106,27 @@ pub(super) fn plain_string<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], Chun
     reader.take(length).map_err(|_| ChunkFault::Values)
 }
 
-fn booleans_in_runs(bytes: &[u8], count: u64, mut sink: impl FnMut(&[u8])) -> Result<(), ChunkFault> {
+fn booleans_in_runs(bytes: &[u8], count: u64, mut sink: impl FnMut(&[u8], u64)) -> Result<(), ChunkFault> {
     let runs = plain_string(&mut Reader::new(bytes))?;
     for run in Runs::of(runs, 1, count) {
         let (value, times) = run.map_err(|_| ChunkFault::Values)?;
-        (0..times).for_each(|_| sink(boolean(value.into())));
+        sink(boolean(value.into()), times);
     }
     Ok(())
 }
 
-fn delta_ints(bytes: &[u8], count: u64, width: usize, mut sink: impl FnMut(&[u8])) -> Result<(), ChunkFault> {
-    let mut ints = DeltaInts::of(bytes)?;
+fn delta_ints(bytes: &[u8], count: u64, width: usize, mut sink: impl FnMut(&[u8], u64)) -> Result<(), ChunkFault> {
+    let mut ints = DeltaInts::of(bytes, count)?;
     for _ in 0..count {
-        sink(ints.read()?.to_le_bytes().get(..width).ok_or(ChunkFault::Values)?);
+        sink(ints.read()?.to_le_bytes().get(..width).ok_or(ChunkFault::Values)?, 1);
     }
     Ok(())
 }
 
-fn delta_lengths(bytes: &[u8], count: u64, mut sink: impl FnMut(&[u8])) -> Result<(), ChunkFault> {
-    let mut strings = DeltaLengths::of(bytes)?;
+fn delta_lengths(bytes: &[u8], count: u64, mut sink: impl FnMut(&[u8], u64)) -> Result<(), ChunkFault> {
+    let mut strings = DeltaLengths::of(bytes, count)?;
     for _ in 0..count {
-        sink(strings.read()?);
+        sink(strings.read()?, 1);
     }
     Ok(())
 }
@@ -138,8 +138,8 @@ struct DeltaLengths<'a> {
 }
 
 impl<'a> DeltaLengths<'a> {
-    fn of(bytes: &'a [u8]) -> Result<Self, ChunkFault> {
-        let lengths = DeltaInts::of(bytes)?;
+    fn of(bytes: &'a [u8], count: u64) -> Result<Self, ChunkFault> {
+        let lengths = DeltaInts::of(bytes, count)?;
         let strings = Reader::new(lengths.after()?);
         Ok(Self { lengths, strings })
     }
@@ -161,10 +161,10 @@ fn delta_strings(
     bytes: &[u8],
     count: u64,
     width: Option<usize>,
-    mut sink: impl FnMut(&[u8]),
+    mut sink: impl FnMut(&[u8], u64),
 ) -> Result<(), ChunkFault> {
-    let mut shared = DeltaInts::of(bytes)?;
-    let mut endings = DeltaLengths::of(shared.after()?)?;
+    let mut shared = DeltaInts::of(bytes, count)?;
+    let mut endings = DeltaLengths::of(shared.after()?, count)?;
     let (mut string, mut shared_bytes) = (Vec::new(), 0_u64);
     for _ in 0..count {
         let kept = length(shared.read()?)?;
@@ -177,20 +177,20 @@ fn delta_strings(
         if width.is_some_and(|width| width != string.len()) {
             return Err(ChunkFault::Values);
         }
-        sink(&string);
+        sink(&string, 1);
     }
     Ok(())
 }
 
 /// First the first bytes of all values, then the second ones, and so on.
-fn split(bytes: &[u8], count: u64, width: usize, mut sink: impl FnMut(&[u8])) -> Result<(), ChunkFault> {
+fn split(bytes: &[u8], count: u64, width: usize, mut sink: impl FnMut(&[u8], u64)) -> Result<(), ChunkFault> {
     all_of_width(bytes, count, width)?;
     let stride = bytes.len().checked_div(width).unwrap_or(0);
     let mut value = vec![0; width];
     for index in 0..usize::try_from(count).unwrap_or(0).min(stride) {
         let places = bytes.iter().skip(index).step_by(stride);
         value.iter_mut().zip(places).for_each(|(to, from)| *to = *from);
-        sink(&value);
+        sink(&value, 1);
     }
     Ok(())
 }
@@ -201,7 +201,9 @@ mod tests {
 
     fn read(bytes: &[u8], encoding: i32, count: u64, stored: StoredType) -> Result<Vec<Vec<u8>>, ChunkFault> {
         let mut values = Vec::new();
-        read_values(bytes, encoding, count, stored, |value| values.push(value.to_vec()))?;
+        read_values(bytes, encoding, count, stored, |value, times| {
+            values.extend(std::iter::repeat_n(value.to_vec(), usize::try_from(times).unwrap()));
+        })?;
         Ok(values)
     }
 
@@ -248,7 +250,8 @@ mod tests {
         let bytes = [&shared[..], &lengths, b"abcd"].concat();
         check(&bytes, DELTA_STRINGS, StoredType::ByteArray, &[b"ab", b"acd"]);
         assert_eq!(read(&bytes, DELTA_STRINGS, 2, StoredType::Fixed(2)), Err(ChunkFault::Values));
-        let more_than_there_is = [&[0x80, 0x01, 4, 1, 0x02][..], &lengths, b"abcd"].concat();
+        let one_length = [0x80, 0x01, 4, 1, 0x04];
+        let more_than_there_is = [&[0x80, 0x01, 4, 1, 0x02][..], &one_length, b"ab"].concat();
         assert_eq!(read(&more_than_there_is, DELTA_STRINGS, 1, StoredType::ByteArray), Err(ChunkFault::Values));
     }
 
@@ -280,7 +283,7 @@ mod tests {
             let shared: Vec<i64> = std::iter::once(0).chain(std::iter::repeat_n(length, times)).collect();
             let endings: Vec<i64> = std::iter::once(length).chain(std::iter::repeat_n(0, times)).collect();
             let bytes = [deltas(&shared), deltas(&endings), vec![b'a'; 1 << 20]].concat();
-            read_values(&bytes, DELTA_STRINGS, u64::try_from(times + 1).unwrap(), StoredType::ByteArray, |_| {})
+            read_values(&bytes, DELTA_STRINGS, u64::try_from(times + 1).unwrap(), StoredType::ByteArray, |_, _| {})
         };
         assert_eq!(read(times), Ok(()));
         assert_eq!(read(times + 1), Err(ChunkFault::Values));
