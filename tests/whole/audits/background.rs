@@ -114,8 +114,11 @@ fn closed_store() -> (String, Arc<AtomicUsize>) {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
             counted.fetch_add(1, Ordering::Relaxed);
-            let _ = stream.read(&mut [0; 4096]);
-            let _ = stream.write_all(b"HTTP/1.1 403 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            // A connection that nothing is asked on must not hold up the others.
+            std::thread::spawn(move || {
+                let _ = stream.read(&mut [0; 4096]);
+                let _ = stream.write_all(b"HTTP/1.1 403 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            });
         }
     });
     (url, requests)
