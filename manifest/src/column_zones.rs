@@ -294,6 +294,14 @@ mod tests {
     }
 
     #[test]
+    fn floats_are_read_as_narrower_ones_outwards() {
+        let (from, to) = (PrimitiveType::Float64, PrimitiveType::Float32);
+        let below = Value::Float(0.1_f32.next_down().into());
+        let expected = ColumnZones::from_zone_maps(to.physical_type(), [&zone(below, to)]);
+        assert_eq!(read_as(from, Value::Float(0.1), to), expected);
+    }
+
+    #[test]
     fn a_column_that_became_something_else_is_unknown() {
         let decimal = |precision, scale| PrimitiveType::Decimal { precision, scale };
         for (from, to) in [
