@@ -60,6 +60,9 @@ pub(crate) use name_folding::same_when_folded;
 pub use raw_footer::{MAX_COLUMN_CHUNKS, MAX_ROW_GROUPS, MAX_SCHEMA_ELEMENTS};
 #[cfg(test)]
 pub(crate) use scan::file_of_one_column;
-pub use scan::{ChunkFault, LeafScan, MAX_CHUNK_BYTES, MAX_PAGE_BYTES, ScanError, ScanFor, ScannedLeaves, scan};
+pub use scan::{
+    ChunkFault, LeafScan, MAX_CHUNK_BYTES, MAX_EXACT_BOUND_BYTES, MAX_PAGE_BYTES, ScanError, ScanFor, ScannedLeaves,
+    scan,
+};
 pub use schema_inference::{SchemaInferenceError, infer_schema};
 pub use thrift::{MAX_THRIFT_DEPTH, ThriftError};

@@ -37,6 +37,7 @@ use crate::storage::{Storage, StoredObject};
 
 pub use chunk_plan::MAX_CHUNK_BYTES;
 pub use fault::{ChunkFault, ScanError};
+pub use leaf_fold::MAX_EXACT_BOUND_BYTES;
 pub use page_header::MAX_PAGE_BYTES;
 
 #[cfg(test)]

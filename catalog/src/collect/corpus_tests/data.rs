@@ -2,7 +2,7 @@
 
 use prunus_statistics::{Precision, PrimitiveType, Provenance};
 
-use super::super::scan::{ScanError, ScanFor, leaves_at, scan, scan_bytes};
+use super::super::scan::{MAX_EXACT_BOUND_BYTES, ScanError, ScanFor, leaves_at, scan, scan_bytes};
 use super::truth::is_same;
 use super::*;
 use crate::location::Location;
@@ -102,7 +102,10 @@ fn fault_of_bound(
     must_be_known: bool,
 ) -> Option<&'static str> {
     let truth = &column["truth"][side];
+    // Of such a value the bound is cut, or unknown where it cannot be; that it bounds is looked at apart.
+    let is_long = truth["len"].as_u64().is_some_and(|length| length > MAX_EXACT_BOUND_BYTES as u64);
     match bound {
+        _ if is_long => None,
         None if truth.is_null() || column["order"] == "undefined" || !column["ambiguous"].is_null() => None,
         None => (must_be_known && leaf.column_type.is_some()).then_some("unknown"),
         Some(_) if truth.is_null() => Some("there is none"),

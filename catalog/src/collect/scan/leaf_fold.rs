@@ -3,11 +3,17 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use prunus_statistics::{Bound, ColumnStatistics, Count, Precision, PrimitiveType, Provenance, Value};
+use prunus_statistics::{
+    Bound, ColumnStatistics, Count, Precision, PrimitiveType, Provenance, Value, cut_lower, cut_upper,
+};
 
 use super::super::bound_value::{decode_stored, is_possible};
 use super::super::file_schema::FileLeaf;
 use super::super::leaf_type::StoredType;
+
+/// How many bytes an exact bound may have. Of longer values as many are kept, and the bound is cut: values may have hundreds of
+/// megabytes, and many files are read at once.
+pub const MAX_EXACT_BOUND_BYTES: usize = 4096;
 
 const NANOSECONDS_PER_MICROSECOND: i128 = 1_000;
 
@@ -70,6 +76,8 @@ impl LeafFold {
         match self.kind {
             Kind::Counted => {}
             Kind::Bytes => {
+                // The beginnings of values are in the order of the values. One byte more tells that there was more.
+                let bytes = bytes.get(..=MAX_EXACT_BOUND_BYTES).unwrap_or(bytes);
                 replace_bytes(&mut self.min, bytes, Ordering::Less);
                 replace_bytes(&mut self.max, bytes, Ordering::Greater);
             }
@@ -109,14 +117,18 @@ impl LeafFold {
     pub(super) fn into_statistics(self) -> ColumnStatistics {
         let is_float = self.leaf.column_type.is_some_and(PrimitiveType::is_float);
         let bounded = self.bounds_are_sure();
-        let bound = |value: Value| Bound { value, precision: Precision::Exact, provenance: Provenance::Scanned };
+        let column_type = self.leaf.column_type;
         // Where only nulls may be stored, readers disagree on what anything else is.
         let nulls_are_sure = !self.leaf.repeated && (!self.leaf.holds_only_nulls() || self.nulls == self.slots);
         ColumnStatistics {
             null_count: nulls_are_sure.then(|| scanned(self.nulls)),
             nan_count: (is_float && !self.leaf.repeated).then(|| scanned(self.nans)),
-            min: self.min.filter(|_| bounded).map(bound),
-            max: self.max.filter(|_| bounded).map(bound),
+            min: self.min.filter(|_| bounded).and_then(|min| {
+                bound(min, column_type, |bytes, column_type| Some(cut_lower(bytes, column_type, MAX_EXACT_BOUND_BYTES)))
+            }),
+            max: self.max.filter(|_| bounded).and_then(|max| {
+                bound(max, column_type, |bytes, column_type| cut_upper(bytes, column_type, MAX_EXACT_BOUND_BYTES))
+            }),
         }
     }
 
@@ -136,6 +148,23 @@ impl LeafFold {
             (_, Some(column_type)) => is_possible(value, column_type),
             (_, None) => false,
         }
+    }
+}
+
+/// A value as an exact bound, or cut where it was too long to be kept as a whole. Of a fixed length nothing can be cut.
+fn bound(
+    value: Value,
+    column_type: Option<PrimitiveType>,
+    cut: impl FnOnce(&[u8], PrimitiveType) -> Option<Vec<u8>>,
+) -> Option<Bound> {
+    let provenance = Provenance::Scanned;
+    match (value, column_type) {
+        (Value::Bytes(bytes), Some(column_type)) if bytes.len() > MAX_EXACT_BOUND_BYTES => {
+            let can_be_cut = matches!(column_type, PrimitiveType::String | PrimitiveType::Binary);
+            let value = if can_be_cut { Value::Bytes(cut(&bytes, column_type)?) } else { return None };
+            Some(Bound { value, precision: Precision::Bound, provenance })
+        }
+        (value, _) => Some(Bound { value, precision: Precision::Exact, provenance }),
     }
 }
 
@@ -177,6 +206,23 @@ mod tests {
             fold.add(value, 1);
         }
         fold.into_statistics()
+    }
+
+    #[test]
+    fn long_values_are_bounded_by_how_they_begin() {
+        let leaf = test_leaf(StoredType::ByteArray, Annotation::String);
+        let (a, z) = (vec![b'a'; 3 * MAX_EXACT_BOUND_BYTES], vec![b'z'; MAX_EXACT_BOUND_BYTES + 1]);
+        let found = statistics(&leaf, &[&a, &z]);
+        let end = [vec![b'z'; MAX_EXACT_BOUND_BYTES - 1], vec![b'z' + 1]].concat();
+        for (bound, bytes) in [(&found.min, vec![b'a'; MAX_EXACT_BOUND_BYTES]), (&found.max, end)] {
+            let bound = bound.as_ref().unwrap();
+            assert_eq!((&bound.value, bound.precision), (&Value::Bytes(bytes), Precision::Bound));
+        }
+        let just_kept = vec![b'k'; MAX_EXACT_BOUND_BYTES];
+        assert_eq!(statistics(&leaf, &[&just_kept]).max.unwrap().precision, Precision::Exact);
+        let length = i32::try_from(MAX_EXACT_BOUND_BYTES + 1).unwrap();
+        let fixed = test_leaf(StoredType::Fixed(length.try_into().unwrap()), Annotation::Plain);
+        assert_eq!(statistics(&fixed, &[&vec![1; MAX_EXACT_BOUND_BYTES + 1]]).min, None);
     }
 
     /// The bounds of values, smallest and largest.
