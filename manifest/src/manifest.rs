@@ -87,7 +87,7 @@ impl ManifestZones {
     /// none does.
     ///
     /// # Errors
-    /// [`Error::Block`] if the arrays are too large for Arrow.
+    /// [`Error::Encode`] if the arrays are too large for Arrow.
     pub fn undeclared(&self) -> Result<Option<ColumnZones>> {
         let declared = self.declared_files.iter().map(|files| Some(files.is_some_and(|files| files > 0)));
         let declared: BooleanArray = declared.collect();

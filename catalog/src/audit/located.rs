@@ -50,7 +50,11 @@ pub(super) fn locate(sought: &Sought<'_>, file: &DataFileRow, footer: &Footer<'_
 fn locate_by_name(sought: &Sought<'_>, file: &DataFileRow, footer: &Footer<'_>) -> Result<Located, Unlocated> {
     let noted = |id: FieldId| file.leaves.iter().find(|leaf| leaf.column == Some(id)).map(|leaf| &leaf.path);
     let as_it_was = |column: &TableColumn| match noted(column.id) {
-        Some(path) => Some(TableColumn { path: path.clone(), former_paths: Vec::new(), ..column.clone() }),
+        // With its id the file may have it by any of its names.
+        Some(path) => {
+            let others = column.former_paths.iter().chain([&column.path]).filter(|other| *other != path);
+            Some(TableColumn { path: path.clone(), former_paths: others.cloned().collect(), ..column.clone() })
+        }
         // The name is another column's in this file.
         None if file.leaves.iter().any(|leaf| leaf.path == column.path) => None,
         None => Some(column.clone()),

@@ -7,7 +7,7 @@ use prunus_statistics::{Bound, Count, FieldId, FileColumn, Provenance};
 
 use crate::collect::ScanFor;
 use crate::declared::{Column, is_valueless};
-use crate::properties::KeptStatistics;
+use crate::properties::{KeptStatistics, NanCounts};
 use crate::registration::Target;
 use crate::schema::LeafColumn;
 
@@ -43,7 +43,7 @@ impl Reading {
                 _ if target.kept(leaf.id) == KeptStatistics::None => return None,
                 Self::Data => ScanFor::Everything,
                 Self::NanCounts if lacks_nan_count(stored, leaf) => ScanFor::NanCount,
-                Self::Loose if is_loose(stored, leaf, rows, target.kept(leaf.id)) => ScanFor::Everything,
+                Self::Loose if is_loose(stored, leaf, rows, target) => ScanFor::Everything,
                 Self::NanCounts | Self::Loose => return None,
             };
             Some((leaf.id, scan_for))
@@ -83,8 +83,9 @@ fn lacks_nan_count(stored: Option<&FileColumn>, leaf: &LeafColumn) -> bool {
     leaf.column_type.is_float() && is_unknown
 }
 
-/// Whether something that is kept of a column could be known better by reading it.
-fn is_loose(stored: Option<&FileColumn>, leaf: &LeafColumn, row_count: Option<u64>, kept: KeptStatistics) -> bool {
+/// Whether something that is kept of a column could be known better by reading it. Where nobody wants NaNs counted, that they are
+/// not is none.
+fn is_loose(stored: Option<&FileColumn>, leaf: &LeafColumn, row_count: Option<u64>, target: &Target) -> bool {
     let statistics = match stored {
         None => return true,
         Some(FileColumn::Absent) => return false,
@@ -94,9 +95,10 @@ fn is_loose(stored: Option<&FileColumn>, leaf: &LeafColumn, row_count: Option<u6
     let column = Column { column_type: leaf.column_type, row_count };
     let is_exact = |bound: &Option<Bound>| bound.as_ref().is_some_and(|bound| bound.provenance == Provenance::Scanned);
     let is_counted = |count: Option<Count>| count.is_some_and(|count| count.provenance != Provenance::Declared);
-    let is_bounded = kept != KeptStatistics::Bounds
+    let is_bounded = target.kept(leaf.id) != KeptStatistics::Bounds
         || is_valueless(statistics, column)
         || (is_exact(&statistics.min) && is_exact(&statistics.max));
-    let has_nan_count = !leaf.column_type.is_float() || is_counted(statistics.nan_count);
+    let are_nans_wanted = leaf.column_type.is_float() && target.properties.nan_counts != NanCounts::Unknown;
+    let has_nan_count = !are_nans_wanted || is_counted(statistics.nan_count);
     !(is_bounded && is_counted(statistics.null_count) && has_nan_count)
 }

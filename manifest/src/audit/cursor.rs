@@ -66,7 +66,7 @@ impl ReadTransaction<'_> {
     /// The tables that have files which have not been looked at, by their ids.
     ///
     /// # Errors
-    /// [`Error::Sqlite`].
+    /// [`Error::Sqlite`](crate::Error::Sqlite).
     pub fn list_due_for_audit(&self, kind: CursorKind) -> Result<Vec<DueForAudit>> {
         self.query_all(LIST_DUE, [kind.name()], |row| {
             Ok(DueForAudit { table_id: row.get(0)?, snapshot_id: row.get(1)?, from: row.get(2)?, last: row.get(3)? })
