@@ -116,8 +116,9 @@ impl Outcome {
 
     /// What is to be stored. A column of a file is said to be what it was when the file was looked at, in the type of that time.
     fn take_repairs(&mut self) -> Repairs {
-        let types: BTreeMap<_, _> =
-            self.audited.target.columns.iter().map(|leaf| (leaf.id, leaf.column_type)).collect();
+        let target = &self.audited.target;
+        let leaves = target.columns.iter().chain(&target.items);
+        let types: BTreeMap<_, _> = leaves.map(|leaf| (leaf.id, leaf.column_type)).collect();
         let repair = |(file, examined): &mut (Arc<InspectedFile>, Examined)| {
             let columns = std::mem::take(&mut examined.repairs).into_iter().filter_map(|(id, after)| {
                 let before = file.statistics.columns.get(&id).cloned();
