@@ -16,10 +16,13 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 use parquet::arrow::ArrowWriter;
 use prunus_catalog::collect::{
-    ChunkFault, FileLeaf, Footer, LeafScan, ScanError, ScanFor, footer_range, metadata_within, scan,
+    ChunkFault, FileLeaf, Footer, LeafScan, MAX_EXACT_BOUND_BYTES, ScanError, ScanFor, footer_range, metadata_within,
+    scan,
 };
 use prunus_catalog::{Location, Storage};
-use prunus_statistics::{Bound, ColumnStatistics, Count, Precision, PrimitiveType, Provenance, Value, parse_value};
+use prunus_statistics::{
+    Bound, ColumnStatistics, Count, Precision, PrimitiveType, Provenance, Value, cut_to_limit, parse_value,
+};
 use serde_json::{Value as Json, json};
 
 use crate::rows::Numbers;
@@ -69,12 +72,15 @@ impl Truth {
         let bound = |value| Bound { value, precision: Precision::Exact, provenance: Provenance::Scanned };
         let count = |value| Count { value, provenance: Provenance::Scanned };
         let (min, max) = self.ends.unzip();
-        ColumnStatistics {
+        let mut statistics = ColumnStatistics {
             min: min.map(bound),
             max: max.map(bound),
             null_count: (!leaf.in_list).then(|| count(self.nulls)),
             nan_count: (!leaf.in_list && column_type.is_float()).then(|| count(self.nans)),
-        }
+        };
+        // Of longer values no more than this is kept.
+        cut_to_limit(&mut statistics, column_type, MAX_EXACT_BOUND_BYTES);
+        statistics
     }
 }
 
