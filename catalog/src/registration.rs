@@ -19,7 +19,7 @@ use crate::schema::LeafColumn;
 use crate::storage::{FooterBytes, Storage, StorageError, StoredObject};
 use crate::{Fault, Result, column_ref};
 
-pub(crate) use matched::Matched;
+use matched::Matched;
 pub(crate) use target::Target;
 
 /// A file that is ready to be committed, and what in its declaration was taken as unknown.

@@ -34,7 +34,7 @@ pub struct NewAudit {
     pub sample: Sample,
     /// Whether it mends what it finds.
     pub repair: bool,
-    /// How many files it is to look at.
+    /// How many files the snapshot has, whether the sample has them or not.
     pub files_total: u64,
     /// Now, in milliseconds since 1970-01-01T00:00Z.
     pub created_at_ms: i64,

@@ -90,8 +90,8 @@ impl Catalog {
     ) -> Result<Batch> {
         self.read(move |tx| {
             let table = tx.load_table_by_id(table_id)?;
-            let first = History::load(tx, &table)?.first_leaves();
-            let audited = Arc::new(Audited { target: target_of(tx, &table)?, first });
+            let history = History::load(tx, &table)?;
+            let audited = Arc::new(Audited { target: target_of(&table, &history)?, first: history.first_leaves() });
             let mut files = tx.list_inspected_files(table_id, snapshot_id, from, MAX_FILES_PER_STEP)?;
             let is_last = files.len() < MAX_FILES_PER_STEP as usize;
             let taken = if reading == Reading::Footer { files.len() } else { within_bytes(&files) };

@@ -197,12 +197,11 @@ fn head_and_filter(tx: &ReadTransaction<'_>, ident: &TableIdent, asked: AskedFil
 }
 
 fn head_of(tx: &ReadTransaction<'_>, row: &TableRow) -> Result<Head> {
-    Ok(Head { table_id: row.table_id, schema_id: row.schema_id, target: target_of(tx, row)? })
+    Ok(Head { table_id: row.table_id, schema_id: row.schema_id, target: target_of(row, &History::load(tx, row)?)? })
 }
 
 /// What registering and auditing files need to know of a table.
-pub(crate) fn target_of(tx: &ReadTransaction<'_>, row: &TableRow) -> Result<Target> {
-    let history = History::load(tx, row)?;
+pub(crate) fn target_of(row: &TableRow, history: &History) -> Result<Target> {
     let schema = history.current();
     let location = row.location.as_deref().and_then(|text| Location::parse(text, None).ok());
     let properties = StatisticsProperties::parse(&row.properties).map_err(Error::Invalid)?;

@@ -11,9 +11,9 @@ use crate::collect::{
 use crate::schema::LeafColumn;
 
 /// The columns of a table in a file, those in lists and maps too. Bounds are not cut: what they refute would be less.
-pub(crate) struct Matched {
+pub(super) struct Matched {
     /// What is known of each; one that is missing here is unknown.
-    pub(crate) columns: BTreeMap<FieldId, FileColumn>,
+    pub(super) columns: BTreeMap<FieldId, FileColumn>,
     pub(super) leaves: Vec<(Vec<String>, Option<i32>)>,
     leaf_of_column: BTreeMap<FieldId, usize>,
     leaf_of_item: BTreeMap<FieldId, usize>,
@@ -26,7 +26,7 @@ impl Matched {
     ///
     /// # Errors
     /// As [`collect::match_columns`].
-    pub(crate) fn find(
+    pub(super) fn find(
         footer: &Footer<'_>,
         scanned: &ScannedLeaves,
         target: &Target,
@@ -47,7 +47,7 @@ impl Matched {
     }
 
     /// Which leaf of the file a column is, if it holds it.
-    pub(crate) fn leaf_of(&self, field_id: FieldId) -> Option<usize> {
+    pub(super) fn leaf_of(&self, field_id: FieldId) -> Option<usize> {
         self.leaf_of_column.get(&field_id).or_else(|| self.leaf_of_item.get(&field_id)).copied()
     }
 }
