@@ -1,4 +1,5 @@
-//! What formats a client takes. There is one for now, JSON; whoever asks for others alone is told so.
+//! What formats a client takes. There is one for now, JSON; whoever asks for others alone is told so. Pages for people are what
+//! browsers ask for, and have the format that they have.
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, header};
@@ -9,7 +10,16 @@ use crate::problem::Problem;
 
 /// The middleware that answers 406 where JSON would not be taken.
 pub(crate) async fn require_json(request: Request, next: Next) -> Response {
-    if takes_json(request.headers()) { next.run(request).await } else { Problem::NotAcceptable.into_response() }
+    if is_for_people(request.uri().path()) || takes_json(request.headers()) {
+        next.run(request).await
+    } else {
+        Problem::NotAcceptable.into_response()
+    }
+}
+
+/// Whether a path leads to a page that browsers show.
+pub(crate) fn is_for_people(path: &str) -> bool {
+    path == "/docs" || path.starts_with("/docs/")
 }
 
 /// Whether an Accept header allows JSON. One that does not read is taken as none.

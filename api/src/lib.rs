@@ -7,6 +7,7 @@
 mod server;
 mod router;
 mod routes;
+mod openapi;
 mod extract;
 mod accept;
 mod idempotency;

@@ -6,18 +6,20 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::{from_fn, from_fn_with_state, map_request};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
 use prunus_catalog::Catalog;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
 use tower_http::trace::TraceLayer;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::problem::{self, Problem};
 use crate::routes::{
-    audits, changes, columns, commits, expire, files, health, namespaces, orphans, plan, regroup, snapshots, tables,
+    self, audits, changes, columns, commits, docs, expire, files, health, namespaces, orphans, plan, regroup, snapshots, tables,
     tags, transactions,
 };
-use crate::{accept, idempotency, request_id};
+use crate::{accept, idempotency, openapi, request_id};
 
 /// The largest body that is read.
 pub const MAX_BODY_BYTES: usize = 64 << 20;
@@ -26,50 +28,53 @@ pub const MAX_BODY_BYTES: usize = 64 << 20;
 pub fn router(catalog: Catalog) -> Router {
     // Inside the limit of bodies, since it reads them.
     let keep_replies = from_fn_with_state(catalog.clone(), idempotency::keep_replies);
-    with_layers(routes().with_state(catalog).layer(keep_replies))
+    let routes = Router::from(routes()).fallback(no_such_route).method_not_allowed_fallback(method_not_allowed);
+    with_layers(routes.with_state(catalog).layer(keep_replies))
 }
 
-fn routes() -> Router<Catalog> {
-    Router::new()
+/// All routes, each with what the document says of it. With their paths they stand in the test below.
+fn routes() -> OpenApiRouter<Catalog> {
+    OpenApiRouter::with_openapi(openapi::opening())
         // The server itself.
-        .route("/healthz", get(health::healthz))
+        .routes(routes!(health::healthz))
+        .routes(routes!(routes::openapi::get))
+        .routes(routes!(docs::find))
+        .routes(routes!(docs::index))
+        .routes(routes!(docs::file))
         // Namespaces.
-        .route("/v1/namespaces", get(namespaces::list).post(namespaces::create))
-        .route("/v1/namespaces/{namespace}", get(namespaces::get).delete(namespaces::delete))
+        .routes(routes!(namespaces::list, namespaces::create))
+        .routes(routes!(namespaces::get, namespaces::delete))
         // Tables.
-        .route("/v1/namespaces/{namespace}/tables", get(tables::list).post(tables::create))
-        .route(
-            "/v1/namespaces/{namespace}/tables/{table}",
-            get(tables::get).patch(tables::alter).delete(tables::delete),
-        )
+        .routes(routes!(tables::list, tables::create))
+        .routes(routes!(tables::get, tables::alter, tables::delete))
         // Changes of tables.
-        .route("/v1/namespaces/{namespace}/tables/{table}/commits", post(commits::create))
-        .route("/v1/transactions", post(transactions::create))
+        .routes(routes!(commits::create))
+        .routes(routes!(transactions::create))
         // Scans of a table.
-        .route("/v1/namespaces/{namespace}/tables/{table}/plan", post(plan::plan))
-        .route("/v1/namespaces/{namespace}/tables/{table}/explain", post(plan::explain))
+        .routes(routes!(plan::plan))
+        .routes(routes!(plan::explain))
         // How a table is laid out.
-        .route("/v1/namespaces/{namespace}/tables/{table}/regroup", post(regroup::regroup))
+        .routes(routes!(regroup::regroup))
         // Whether what is known of files is true.
-        .route("/v1/namespaces/{namespace}/tables/{table}/audits", get(audits::list).post(audits::start))
-        .route("/v1/namespaces/{namespace}/tables/{table}/audits/{audit_id}", get(audits::get).delete(audits::cancel))
+        .routes(routes!(audits::list, audits::start))
+        .routes(routes!(audits::get, audits::cancel))
         // What is registered.
-        .route("/v1/namespaces/{namespace}/tables/{table}/snapshots", get(snapshots::list))
-        .route("/v1/namespaces/{namespace}/tables/{table}/snapshots/{snapshot_id}", get(snapshots::get))
-        .route("/v1/namespaces/{namespace}/tables/{table}/files", get(files::list))
-        .route("/v1/namespaces/{namespace}/tables/{table}/columns", get(columns::list))
+        .routes(routes!(snapshots::list))
+        .routes(routes!(snapshots::get))
+        .routes(routes!(files::list))
+        .routes(routes!(columns::list))
         // History.
-        .route("/v1/namespaces/{namespace}/tables/{table}/changes", get(changes::list))
-        .route("/v1/namespaces/{namespace}/tables/{table}/rollback", post(commits::roll_back))
-        .route("/v1/namespaces/{namespace}/tables/{table}/tags", get(tags::list))
-        .route(
-            "/v1/namespaces/{namespace}/tables/{table}/tags/{tag}",
-            get(tags::get).put(tags::set).delete(tags::delete),
-        )
-        .route("/v1/namespaces/{namespace}/tables/{table}/expire", post(expire::expire))
-        .route("/v1/namespaces/{namespace}/tables/{table}/orphans", get(orphans::list))
-        .fallback(no_such_route)
-        .method_not_allowed_fallback(method_not_allowed)
+        .routes(routes!(changes::list))
+        .routes(routes!(commits::roll_back))
+        .routes(routes!(tags::list))
+        .routes(routes!(tags::get, tags::set, tags::delete))
+        .routes(routes!(expire::expire))
+        .routes(routes!(orphans::list))
+}
+
+/// What the routes say of themselves.
+pub(crate) fn described() -> OpenApi {
+    routes().into_openapi()
 }
 
 /// The layers, innermost first: what stands below another goes around it.
@@ -104,6 +109,7 @@ mod tests {
     use super::*;
     use axum::body::{Body, to_bytes};
     use axum::http::{Method, StatusCode, header};
+    use axum::routing::get;
     use prunus_catalog::CatalogOptions;
     use serde_json::{Value, json};
     use tempfile::TempDir;

@@ -5,9 +5,12 @@ use axum::extract::State;
 use axum::response::Response;
 use prunus_catalog::{AuditRow, Catalog, Render};
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 use crate::extract::{AuditOf, JsonBody, QueryOf, TableOf};
 use crate::idempotency::KeyOf;
+use crate::openapi::{Conflict, NotFound, Refused};
+use crate::openapi::values::PageSizeSchema;
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
 use crate::replies;
@@ -16,6 +19,17 @@ use crate::wire::{AuditJson, AuditPageJson, AuditsJson, NewAuditJson, page_size}
 const ACCEPTED: Render<AuditRow> = replies::accepted::<_, AuditJson>;
 const ENDED: Render<AuditRow> = replies::found::<_, AuditJson>;
 
+/// Start an audit.
+///
+/// It reads registered files again and holds them against what is known of them.
+#[utoipa::path(
+    post, path = "/v1/namespaces/{namespace}/tables/{table}/audits", operation_id = "start_audit", tag = "audits",
+    request_body = NewAuditJson,
+    responses(
+        (status = 202, description = "The audit, which is worked on from now on.", body = AuditJson),
+        NotFound, Conflict,
+    ),
+)]
 pub(crate) async fn start(
     State(catalog): State<Catalog>,
     key: KeyOf,
@@ -26,19 +40,38 @@ pub(crate) async fn start(
     replies::answer(done, ACCEPTED)
 }
 
+/// List the audits of a table.
+///
+/// Newest first.
+#[utoipa::path(
+    get, path = "/v1/namespaces/{namespace}/tables/{table}/audits", operation_id = "list_audits", tag = "audits",
+    responses((status = 200, description = "The audits.", body = AuditsJson), NotFound),
+)]
 pub(crate) async fn list(State(catalog): State<Catalog>, TableOf(ident): TableOf) -> Result<Json<AuditsJson>, Problem> {
     let audits = catalog.list_audits(ident).await?;
     Ok(Json(AuditsJson { audits: audits.into_iter().map(AuditJson::from).collect() }))
 }
 
 /// Which findings.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct FindingsQuery {
+    /// The most entries of a page.
+    #[param(value_type = Option<PageSizeSchema>)]
     page_size: Option<u32>,
+    /// The `next_page_token` of the page before.
     page_token: Option<String>,
 }
 
+/// Look at an audit.
+///
+/// With a page of what it has found.
+#[utoipa::path(
+    get, path = "/v1/namespaces/{namespace}/tables/{table}/audits/{audit_id}", operation_id = "get_audit", tag = "audits",
+    params(FindingsQuery),
+    responses((status = 200, description = "The audit.", body = AuditPageJson), NotFound, Refused),
+)]
 pub(crate) async fn get(
     State(catalog): State<Catalog>,
     AuditOf(ident, audit_id): AuditOf,
@@ -51,6 +84,13 @@ pub(crate) async fn get(
     Ok(Json(AuditPageJson { next_page_token, ..page.into() }))
 }
 
+/// End an audit before it is done.
+///
+/// What it has found stays.
+#[utoipa::path(
+    delete, path = "/v1/namespaces/{namespace}/tables/{table}/audits/{audit_id}", operation_id = "cancel_audit", tag = "audits",
+    responses((status = 200, description = "The audit.", body = AuditJson), NotFound),
+)]
 pub(crate) async fn cancel(
     State(catalog): State<Catalog>,
     key: KeyOf,

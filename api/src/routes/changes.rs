@@ -4,22 +4,37 @@ use axum::Json;
 use axum::extract::State;
 use prunus_catalog::{Catalog, ChangesRequest, FileId, SnapshotId};
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 use crate::extract::{QueryOf, TableOf};
+use crate::openapi::{Gone, NotFound, Refused};
+use crate::openapi::values::PageSizeSchema;
 use crate::page_token::{ChangePosition, PageTokens, stale};
 use crate::problem::Problem;
 use crate::wire::{ChangesJson, page_size};
 
 /// Which snapshots; without `to`, the newest.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct ChangesQuery {
+    /// The snapshot to compare with; 0 is the empty table.
     from: i64,
+    /// The snapshot to compare; the newest if it is absent.
     to: Option<i64>,
+    /// The most entries of a page.
+    #[param(value_type = Option<PageSizeSchema>)]
     page_size: Option<u32>,
+    /// The `next_page_token` of the page before.
     page_token: Option<String>,
 }
 
+/// List the files that two snapshots do not share.
+#[utoipa::path(
+    get, path = "/v1/namespaces/{namespace}/tables/{table}/changes", operation_id = "list_changes", tag = "snapshots",
+    params(ChangesQuery),
+    responses((status = 200, description = "A page of them.", body = ChangesJson), NotFound, Gone, Refused),
+)]
 pub(crate) async fn list(
     State(catalog): State<Catalog>,
     TableOf(ident): TableOf,

@@ -6,12 +6,21 @@ use prunus_catalog::{Catalog, Committed, Render, SnapshotId};
 
 use crate::extract::{JsonBody, TableOf};
 use crate::idempotency::KeyOf;
+use crate::openapi::{Conflict, Gone, NotFound};
 use crate::problem::Problem;
 use crate::replies;
 use crate::wire::{CommitJson, CommittedJson, SnapshotIdJson};
 
 const COMMITTED: Render<Committed> = replies::created::<_, CommittedJson>;
 
+/// Add and remove files.
+///
+/// A commit makes a snapshot, or changes nothing. All its faults are reported together.
+#[utoipa::path(
+    post, path = "/v1/namespaces/{namespace}/tables/{table}/commits", operation_id = "commit", tag = "commits",
+    request_body = CommitJson,
+    responses((status = 201, description = "What was done.", body = CommittedJson), NotFound, Conflict, Gone),
+)]
 pub(crate) async fn create(
     State(catalog): State<Catalog>,
     key: KeyOf,
@@ -22,6 +31,14 @@ pub(crate) async fn create(
     replies::answer(done, COMMITTED)
 }
 
+/// Bring back the content of an older snapshot.
+///
+/// As a new snapshot.
+#[utoipa::path(
+    post, path = "/v1/namespaces/{namespace}/tables/{table}/rollback", operation_id = "roll_back", tag = "commits",
+    request_body = SnapshotIdJson,
+    responses((status = 201, description = "What was done.", body = CommittedJson), NotFound, Conflict, Gone),
+)]
 pub(crate) async fn roll_back(
     State(catalog): State<Catalog>,
     key: KeyOf,

@@ -5,9 +5,18 @@ use axum::extract::State;
 use prunus_catalog::Catalog;
 
 use crate::extract::{JsonBody, TableOf};
+use crate::openapi::NotFound;
 use crate::problem::Problem;
 use crate::wire::{ExpireJson, ExpiredJson};
 
+/// Forget old snapshots.
+///
+/// With the files that no other snapshot names. The objects stay where they are.
+#[utoipa::path(
+    post, path = "/v1/namespaces/{namespace}/tables/{table}/expire", operation_id = "expire_snapshots", tag = "maintenance",
+    request_body = ExpireJson,
+    responses((status = 200, description = "What was done, or would be.", body = ExpiredJson), NotFound),
+)]
 pub(crate) async fn expire(
     State(catalog): State<Catalog>,
     TableOf(ident): TableOf,

@@ -5,23 +5,54 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use prunus_catalog::{Catalog, Fault, FileId, SnapshotId, SnapshotRef, TableIdent};
 use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::extract::{QueryOf, TableOf};
+use crate::openapi::{Gone, NotFound, Refused};
+use crate::openapi::values::PageSizeSchema;
 use crate::page_token::{FilePosition, PageTokens, stale};
 use crate::problem::Problem;
 use crate::wire::{FileJson, FilesJson, page_size, snapshot_ref};
 
 /// Which files of which snapshot.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct FilesQuery {
+    /// The path of the one file that is asked for, which has no pages.
     path: Option<String>,
+    /// The snapshot; the newest if neither it nor a time is given.
     snapshot_id: Option<i64>,
+    /// RFC 3339: the newest snapshot that was committed at or before it.
+    #[param(format = DateTime)]
     as_of: Option<String>,
+    /// The most entries of a page.
+    #[param(value_type = Option<PageSizeSchema>)]
     page_size: Option<u32>,
+    /// The `next_page_token` of the page before.
     page_token: Option<String>,
 }
 
+/// A page of files; or, where one is asked for by its path, that file.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "handlers answer with either; together they stand in the document alone")]
+pub(crate) enum FilesOrFileJson {
+    #[schema(title = "Page")]
+    Files(FilesJson),
+    File(FileJson),
+}
+
+/// List the files of a snapshot, or look at one.
+///
+/// By rising `file_id`; with `path` one file with its statistics.
+#[utoipa::path(
+    get, path = "/v1/namespaces/{namespace}/tables/{table}/files", operation_id = "list_files", tag = "files",
+    params(FilesQuery),
+    responses(
+        (status = 200, description = "A page of the files; with `path`, the file.", body = FilesOrFileJson),
+        NotFound, Gone, Refused,
+    ),
+)]
 pub(crate) async fn list(
     State(catalog): State<Catalog>,
     TableOf(ident): TableOf,

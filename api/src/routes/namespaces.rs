@@ -5,9 +5,12 @@ use axum::extract::State;
 use axum::response::Response;
 use prunus_catalog::{Catalog, Namespace, Render};
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 use crate::extract::{JsonBody, NamespaceOf, QueryOf};
 use crate::idempotency::KeyOf;
+use crate::openapi::{Conflict, NotFound, Refused};
+use crate::openapi::values::PageSizeSchema;
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
 use crate::replies;
@@ -16,13 +19,23 @@ use crate::wire::{NamespaceJson, NamespacesJson, NewNamespaceJson, page_size};
 const CREATED: Render<Namespace> = replies::created::<_, NamespaceJson>;
 
 /// Which page of names.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct NamesQuery {
+    /// The most entries of a page.
+    #[param(value_type = Option<PageSizeSchema>)]
     pub(crate) page_size: Option<u32>,
+    /// The `next_page_token` of the page before.
     pub(crate) page_token: Option<String>,
 }
 
+/// Create a namespace.
+#[utoipa::path(
+    post, path = "/v1/namespaces", operation_id = "create_namespace", tag = "namespaces",
+    request_body = NewNamespaceJson,
+    responses((status = 201, description = "The namespace.", body = NamespaceJson), Conflict),
+)]
 pub(crate) async fn create(
     State(catalog): State<Catalog>,
     key: KeyOf,
@@ -32,6 +45,14 @@ pub(crate) async fn create(
     replies::answer(done, CREATED)
 }
 
+/// List the namespaces.
+///
+/// By name.
+#[utoipa::path(
+    get, path = "/v1/namespaces", operation_id = "list_namespaces", tag = "namespaces",
+    params(NamesQuery),
+    responses((status = 200, description = "A page of them.", body = NamespacesJson), Refused),
+)]
 pub(crate) async fn list(
     State(catalog): State<Catalog>,
     QueryOf(query): QueryOf<NamesQuery>,
@@ -45,6 +66,11 @@ pub(crate) async fn list(
     Ok(Json(NamespacesJson { namespaces, next_page_token }))
 }
 
+/// Look at a namespace.
+#[utoipa::path(
+    get, path = "/v1/namespaces/{namespace}", operation_id = "get_namespace", tag = "namespaces",
+    responses((status = 200, description = "The namespace.", body = NamespaceJson), NotFound),
+)]
 pub(crate) async fn get(
     State(catalog): State<Catalog>,
     NamespaceOf(name): NamespaceOf,
@@ -52,6 +78,13 @@ pub(crate) async fn get(
     Ok(Json(catalog.load_namespace(name).await?.into()))
 }
 
+/// Delete a namespace.
+///
+/// It must be empty.
+#[utoipa::path(
+    delete, path = "/v1/namespaces/{namespace}", operation_id = "delete_namespace", tag = "namespaces",
+    responses((status = 204, description = "It is gone."), NotFound, Conflict),
+)]
 pub(crate) async fn delete(
     State(catalog): State<Catalog>,
     key: KeyOf,

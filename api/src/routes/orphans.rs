@@ -4,21 +4,36 @@ use axum::Json;
 use axum::extract::State;
 use prunus_catalog::{Catalog, OrphansRequest};
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 use crate::extract::{QueryOf, TableOf};
+use crate::openapi::{NotFound, Refused, Unavailable};
+use crate::openapi::values::PageSizeSchema;
 use crate::page_token::{OrphanPosition, PageTokens};
 use crate::problem::Problem;
 use crate::wire::{OrphansJson, page_size, parse_time};
 
 /// How old they must be.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct OrphansQuery {
+    /// RFC 3339: objects that were written before it.
+    #[param(format = DateTime)]
     older_than: Option<String>,
+    /// The most entries of a page.
+    #[param(value_type = Option<PageSizeSchema>)]
     page_size: Option<u32>,
+    /// The `next_page_token` of the page before.
     page_token: Option<String>,
 }
 
+/// List the objects below the location of a table that no table names.
+#[utoipa::path(
+    get, path = "/v1/namespaces/{namespace}/tables/{table}/orphans", operation_id = "list_orphans", tag = "maintenance",
+    params(OrphansQuery),
+    responses((status = 200, description = "A page of them.", body = OrphansJson), NotFound, Refused, Unavailable),
+)]
 pub(crate) async fn list(
     State(catalog): State<Catalog>,
     TableOf(ident): TableOf,

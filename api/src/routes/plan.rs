@@ -5,10 +5,19 @@ use axum::extract::State;
 use prunus_catalog::{Catalog, Plan};
 
 use crate::extract::{JsonBody, TableOf};
+use crate::openapi::{Gone, NotFound, Refused};
 use crate::page_token::{PageTokens, PlanPosition, stale};
 use crate::problem::Problem;
 use crate::wire::{ExplainJson, ExplainedJson, PlanJson, PlannedJson};
 
+/// Plan a scan.
+///
+/// The files of a snapshot that may hold a row that the filter matches, by rising `file_id`.
+#[utoipa::path(
+    post, path = "/v1/namespaces/{namespace}/tables/{table}/plan", operation_id = "plan_scan", tag = "scans",
+    request_body = PlanJson,
+    responses((status = 200, description = "A page of the plan.", body = PlannedJson), NotFound, Gone, Refused),
+)]
 pub(crate) async fn plan(
     State(catalog): State<Catalog>,
     TableOf(ident): TableOf,
@@ -27,6 +36,14 @@ pub(crate) async fn plan(
     Ok(Json(page))
 }
 
+/// Explain what a plan does with a file.
+///
+/// Why it is kept or pruned, condition by condition.
+#[utoipa::path(
+    post, path = "/v1/namespaces/{namespace}/tables/{table}/explain", operation_id = "explain_file", tag = "scans",
+    request_body = ExplainJson,
+    responses((status = 200, description = "The explanation.", body = ExplainedJson), NotFound, Gone, Refused),
+)]
 pub(crate) async fn explain(
     State(catalog): State<Catalog>,
     TableOf(ident): TableOf,

@@ -5,9 +5,18 @@ use axum::extract::State;
 use prunus_catalog::Catalog;
 
 use crate::extract::{JsonBody, TableOf};
+use crate::openapi::NotFound;
 use crate::problem::Problem;
 use crate::wire::{RegroupJson, RegroupedJson};
 
+/// Group the manifests of a table anew.
+///
+/// No snapshot changes by it.
+#[utoipa::path(
+    post, path = "/v1/namespaces/{namespace}/tables/{table}/regroup", operation_id = "regroup_manifests", tag = "maintenance",
+    request_body = RegroupJson,
+    responses((status = 200, description = "What was done, or would be.", body = RegroupedJson), NotFound),
+)]
 pub(crate) async fn regroup(
     State(catalog): State<Catalog>,
     TableOf(ident): TableOf,

@@ -6,10 +6,19 @@ use prunus_catalog::{Catalog, SnapshotId};
 
 use super::namespaces::NamesQuery;
 use crate::extract::{QueryOf, SnapshotOf, TableOf};
+use crate::openapi::{Gone, NotFound, Refused};
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
 use crate::wire::{SnapshotJson, SnapshotsJson, page_size};
 
+/// List the snapshots of a table.
+///
+/// Newest first.
+#[utoipa::path(
+    get, path = "/v1/namespaces/{namespace}/tables/{table}/snapshots", operation_id = "list_snapshots", tag = "snapshots",
+    params(NamesQuery),
+    responses((status = 200, description = "A page of them.", body = SnapshotsJson), NotFound, Refused),
+)]
 pub(crate) async fn list(
     State(catalog): State<Catalog>,
     TableOf(ident): TableOf,
@@ -24,6 +33,11 @@ pub(crate) async fn list(
     Ok(Json(SnapshotsJson { snapshots, next_page_token }))
 }
 
+/// Look at a snapshot.
+#[utoipa::path(
+    get, path = "/v1/namespaces/{namespace}/tables/{table}/snapshots/{snapshot_id}", operation_id = "get_snapshot", tag = "snapshots",
+    responses((status = 200, description = "The snapshot.", body = SnapshotJson), NotFound, Gone),
+)]
 pub(crate) async fn get(
     State(catalog): State<Catalog>,
     SnapshotOf(ident, snapshot_id): SnapshotOf,

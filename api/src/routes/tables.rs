@@ -8,6 +8,7 @@ use prunus_catalog::{Catalog, Render, Table};
 use super::namespaces::NamesQuery;
 use crate::extract::{JsonBody, NamespaceOf, QueryOf, TableOf};
 use crate::idempotency::KeyOf;
+use crate::openapi::{Conflict, NotFound, Refused};
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
 use crate::replies;
@@ -16,6 +17,14 @@ use crate::wire::{AlterTableJson, NewTableJson, TableJson, TableNameJson, Tables
 const CREATED: Render<Table> = replies::created::<_, TableJson>;
 const ALTERED: Render<Table> = replies::found::<_, TableJson>;
 
+/// Create a table.
+///
+/// With a schema of its own, or with that of a Parquet file.
+#[utoipa::path(
+    post, path = "/v1/namespaces/{namespace}/tables", operation_id = "create_table", tag = "tables",
+    request_body = NewTableJson,
+    responses((status = 201, description = "The table.", body = TableJson), NotFound, Conflict),
+)]
 pub(crate) async fn create(
     State(catalog): State<Catalog>,
     key: KeyOf,
@@ -26,6 +35,14 @@ pub(crate) async fn create(
     replies::answer(done, CREATED)
 }
 
+/// List the tables of a namespace.
+///
+/// By name.
+#[utoipa::path(
+    get, path = "/v1/namespaces/{namespace}/tables", operation_id = "list_tables", tag = "tables",
+    params(NamesQuery),
+    responses((status = 200, description = "A page of them.", body = TablesJson), NotFound, Refused),
+)]
 pub(crate) async fn list(
     State(catalog): State<Catalog>,
     NamespaceOf(namespace): NamespaceOf,
@@ -39,10 +56,23 @@ pub(crate) async fn list(
     Ok(Json(TablesJson { tables: names.into_iter().map(table).collect(), next_page_token }))
 }
 
+/// Look at a table.
+#[utoipa::path(
+    get, path = "/v1/namespaces/{namespace}/tables/{table}", operation_id = "get_table", tag = "tables",
+    responses((status = 200, description = "The table as it stands.", body = TableJson), NotFound),
+)]
 pub(crate) async fn get(State(catalog): State<Catalog>, TableOf(ident): TableOf) -> Result<Json<TableJson>, Problem> {
     Ok(Json(catalog.load_table(ident).await?.into()))
 }
 
+/// Change a table.
+///
+/// Its name, properties, clustering or schema: all of what is asked for, or nothing.
+#[utoipa::path(
+    patch, path = "/v1/namespaces/{namespace}/tables/{table}", operation_id = "alter_table", tag = "tables",
+    request_body = AlterTableJson,
+    responses((status = 200, description = "The table as it stands now.", body = TableJson), NotFound, Conflict),
+)]
 pub(crate) async fn alter(
     State(catalog): State<Catalog>,
     key: KeyOf,
@@ -53,6 +83,13 @@ pub(crate) async fn alter(
     replies::answer(done, ALTERED)
 }
 
+/// Forget a table.
+///
+/// Its data files are not touched.
+#[utoipa::path(
+    delete, path = "/v1/namespaces/{namespace}/tables/{table}", operation_id = "delete_table", tag = "tables",
+    responses((status = 204, description = "It is gone."), NotFound),
+)]
 pub(crate) async fn delete(
     State(catalog): State<Catalog>,
     key: KeyOf,

@@ -8,6 +8,7 @@ use prunus_catalog::{Catalog, Render, SnapshotId, Tag, TagChange};
 use super::namespaces::NamesQuery;
 use crate::extract::{JsonBody, QueryOf, TableOf, TagOf};
 use crate::idempotency::KeyOf;
+use crate::openapi::{Gone, NotFound, Refused};
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
 use crate::replies;
@@ -18,6 +19,18 @@ const SET: Render<(Tag, TagChange)> = |(tag, change)| match change {
     TagChange::Moved | TagChange::Unchanged => replies::found::<_, TagJson>(tag),
 };
 
+/// Give a tag to a snapshot.
+///
+/// A snapshot that has one is not expired.
+#[utoipa::path(
+    put, path = "/v1/namespaces/{namespace}/tables/{table}/tags/{tag}", operation_id = "set_tag", tag = "snapshots",
+    request_body = SnapshotIdJson,
+    responses(
+        (status = 200, description = "The tag, which was there.", body = TagJson),
+        (status = 201, description = "The tag, which is new.", body = TagJson),
+        NotFound, Gone,
+    ),
+)]
 pub(crate) async fn set(
     State(catalog): State<Catalog>,
     key: KeyOf,
@@ -28,6 +41,14 @@ pub(crate) async fn set(
     replies::answer(done, SET)
 }
 
+/// List the tags of a table.
+///
+/// By name.
+#[utoipa::path(
+    get, path = "/v1/namespaces/{namespace}/tables/{table}/tags", operation_id = "list_tags", tag = "snapshots",
+    params(NamesQuery),
+    responses((status = 200, description = "A page of them.", body = TagsJson), NotFound, Refused),
+)]
 pub(crate) async fn list(
     State(catalog): State<Catalog>,
     TableOf(ident): TableOf,
@@ -40,10 +61,20 @@ pub(crate) async fn list(
     Ok(Json(TagsJson { tags: tags.into_iter().map(TagJson::from).collect(), next_page_token }))
 }
 
+/// Look at a tag.
+#[utoipa::path(
+    get, path = "/v1/namespaces/{namespace}/tables/{table}/tags/{tag}", operation_id = "get_tag", tag = "snapshots",
+    responses((status = 200, description = "The tag.", body = TagJson), NotFound),
+)]
 pub(crate) async fn get(State(catalog): State<Catalog>, TagOf(ident, name): TagOf) -> Result<Json<TagJson>, Problem> {
     Ok(Json(catalog.load_tag(ident, name).await?.into()))
 }
 
+/// Take a tag away.
+#[utoipa::path(
+    delete, path = "/v1/namespaces/{namespace}/tables/{table}/tags/{tag}", operation_id = "delete_tag", tag = "snapshots",
+    responses((status = 204, description = "It is gone."), NotFound),
+)]
 pub(crate) async fn delete(
     State(catalog): State<Catalog>,
     key: KeyOf,

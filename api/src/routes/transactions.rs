@@ -6,12 +6,21 @@ use prunus_catalog::{Catalog, Render, TableCommitted};
 
 use crate::extract::JsonBody;
 use crate::idempotency::KeyOf;
+use crate::openapi::{Conflict, Gone, NotFound};
 use crate::problem::Problem;
 use crate::replies;
 use crate::wire::{TransactionCommittedJson, TransactionJson};
 
 const COMMITTED: Render<Vec<TableCommitted>> = replies::created::<_, TransactionCommittedJson>;
 
+/// Commit to several tables.
+///
+/// All commits are made, or none.
+#[utoipa::path(
+    post, path = "/v1/transactions", operation_id = "commit_transaction", tag = "commits",
+    request_body = TransactionJson,
+    responses((status = 201, description = "What was done.", body = TransactionCommittedJson), NotFound, Conflict, Gone),
+)]
 pub(crate) async fn create(
     State(catalog): State<Catalog>,
     key: KeyOf,

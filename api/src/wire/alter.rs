@@ -4,13 +4,19 @@ use std::collections::BTreeMap;
 
 use prunus_catalog::{AlterRequest, Fault, FieldJson, FieldPlace, NameError, SchemaChange, TypeJson};
 use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::openapi::values::{QualifiedNameSchema, TypeSchema, ValueSchema};
 
 /// What is to become of a table. What is absent stays as it is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AlterTableJson {
     /// Its new name, behind that of its namespace and a dot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<QualifiedNameSchema>)]
     pub rename: Option<String>,
     /// Properties by key; null for one that goes.
     #[serde(default, deserialize_with = "super::unique_map::deserialize", skip_serializing_if = "BTreeMap::is_empty")]
@@ -24,7 +30,7 @@ pub struct AlterTableJson {
 }
 
 /// A change of a schema. Columns are named by name, by dotted path through structs, or by `#id`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SchemaChangeJson {
     /// A field more.
@@ -36,12 +42,14 @@ pub enum SchemaChangeJson {
         name: String,
         /// Its type.
         #[serde(rename = "type")]
+        #[schema(value_type = TypeSchema)]
         field_type: TypeJson,
         /// Whether rows may be null; they may if it is absent.
         #[serde(default = "nullable")]
         nullable: bool,
         /// What rows of files without the field read as.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<ValueSchema>)]
         default: Option<serde_json::Value>,
         /// A note for people.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,6 +109,16 @@ pub enum PlaceJson {
     /// Behind this one.
     After(String),
 }
+
+impl PartialSchema for PlaceJson {
+    fn schema() -> RefOr<Schema> {
+        let description = "The column beside it that it comes after; null to come first.";
+        let place = ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::String, Type::Null]));
+        place.description(Some(description)).into()
+    }
+}
+
+impl ToSchema for PlaceJson {}
 
 impl PlaceJson {
     fn is_last(&self) -> bool {

@@ -2,17 +2,19 @@
 
 use prunus_catalog::{AuditMode, AuditPage, AuditRequest, AuditRow, AuditState, FoundByAudit};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::time::to_rfc3339;
 
 /// What is to be audited.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewAuditJson {
     /// What is read of the files.
     pub mode: AuditModeJson,
     /// Which share of the files is looked at: above 0, at most 1. Chance picks them.
     #[serde(default = "all")]
+    #[schema(exclusive_minimum = 0, maximum = 1, default = all)]
     pub sample: f64,
     /// Whether statistics are replaced by better ones, and false ones by true ones.
     #[serde(default)]
@@ -24,7 +26,7 @@ const fn all() -> f64 {
 }
 
 /// What an audit reads of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditModeJson {
     /// Its footer.
@@ -34,7 +36,7 @@ pub enum AuditModeJson {
 }
 
 /// How an audit stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditStateJson {
     /// It is being worked on, or will be.
@@ -48,7 +50,7 @@ pub enum AuditStateJson {
 }
 
 /// An audit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AuditJson {
     /// Its id, which no other audit has.
     pub audit_id: i64,
@@ -64,11 +66,14 @@ pub struct AuditJson {
     pub state: AuditStateJson,
     /// Why it failed; absent if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub message: Option<String>,
     /// When it was asked for, RFC 3339.
+    #[schema(format = DateTime)]
     pub created_at: String,
     /// When it ended, RFC 3339; absent while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, format = DateTime)]
     pub finished_at: Option<String>,
     /// How many files the snapshot has.
     pub files: u64,
@@ -91,7 +96,7 @@ pub struct AuditJson {
 }
 
 /// An audit with a page of what it has found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AuditPageJson {
     /// The audit.
     #[serde(flatten)]
@@ -100,18 +105,19 @@ pub struct AuditPageJson {
     pub found: Vec<AuditFindingJson>,
     /// What asks for the next page; absent at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub next_page_token: Option<String>,
 }
 
 /// The audits of a table, newest first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AuditsJson {
     /// The audits.
     pub audits: Vec<AuditJson>,
 }
 
 /// Something that an audit found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AuditFindingJson {
     /// `missing`, `changed`, `unreadable`, `refuted` (a statistic is false) or `schema` (a column cannot be told).
     pub kind: String,
@@ -121,15 +127,19 @@ pub struct AuditFindingJson {
     pub file_id: i64,
     /// The column; absent if it is about the file as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub column: Option<String>,
     /// Which statistic is meant: `min`, `max`, `null_count`, `nan_count`, `row_count`, `size_bytes`, `etag`, `presence`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub statistic: Option<String>,
     /// What is registered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub claim: Option<String>,
     /// What the file says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub evidence: Option<String>,
 }
 

@@ -2,11 +2,12 @@
 
 use prunus_catalog::Changes;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::file::FileJson;
 
 /// A page of the files that are live in one of two snapshots alone, by rising `file_id` over both lists.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ChangesJson {
     /// The snapshot that was compared with; 0 is the empty table.
     pub from: i64,
@@ -18,6 +19,7 @@ pub struct ChangesJson {
     pub removed: Vec<FileJson>,
     /// What asks for the next page; absent at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub next_page_token: Option<String>,
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use prunus_catalog::{CommitRequest, Committed, Fault, Operation, SnapshotId};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::file::NewFileJson;
 use super::plan::{FilterJson, NanOrderJson};
@@ -11,7 +12,7 @@ use super::problem::{FaultJson, MAX_FAULTS};
 use super::time::to_rfc3339;
 
 /// A change of a table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommitJson {
     /// What it means.
@@ -66,7 +67,7 @@ impl CommitJson {
 }
 
 /// What a commit means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OperationJson {
     /// New rows.
@@ -102,11 +103,12 @@ impl From<Operation> for OperationJson {
 }
 
 /// What a commit did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CommittedJson {
     /// The new snapshot.
     pub snapshot_id: i64,
     /// Its time, RFC 3339.
+    #[schema(format = DateTime)]
     pub committed_at: String,
     /// How many files were added.
     pub added_files: u64,
@@ -116,6 +118,7 @@ pub struct CommittedJson {
     pub rows: u64,
     /// How many live files have no known row count.
     #[serde(default)]
+    #[schema(required = true)]
     pub files_of_unknown_rows: u64,
     /// The bytes that are live now.
     pub bytes: u64,
@@ -123,6 +126,7 @@ pub struct CommittedJson {
     pub warnings: Vec<FaultJson>,
     /// How many warnings there are, where they are more than are listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub warning_count: Option<usize>,
 }
 

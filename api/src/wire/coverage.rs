@@ -5,11 +5,12 @@ use prunus_catalog::{
     ProvenanceFiles, SideFiles,
 };
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::time::to_rfc3339;
 
 /// How much is known of each column over the live files of a snapshot.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CoverageJson {
     /// The snapshot.
     pub snapshot_id: i64,
@@ -18,13 +19,14 @@ pub struct CoverageJson {
     /// How many files are live in the snapshot: what shares are of.
     pub files: u64,
     /// Since when obstacles are recorded, RFC 3339: since the server's start.
+    #[schema(format = DateTime)]
     pub obstacles_since: String,
     /// The columns in the order of the schema, each before those in it.
     pub columns: Vec<ColumnCoverageJson>,
 }
 
 /// What is known of one column.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ColumnCoverageJson {
     /// Its `#id`, which names it wherever names are keys.
     pub id: String,
@@ -34,13 +36,14 @@ pub struct ColumnCoverageJson {
     #[serde(rename = "type")]
     pub column_type: String,
     /// In how many files what is known of it; null for a nested column, which carries no statistics itself.
+    #[schema(required = true)]
     pub statistics: Option<ColumnFilesJson>,
     /// Why filters on it could not prune, in files that plans kept. None: it was in no filter's way.
     pub obstacles: Vec<ObstacleJson>,
 }
 
 /// In how many files what is known of a column.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ColumnFilesJson {
     /// Files that are known to hold no value but nulls and NaNs, so that they need no bounds.
     pub without_values: ShareJson,
@@ -52,16 +55,18 @@ pub struct ColumnFilesJson {
     pub max: SideFilesJson,
     /// The null counts; absent for a column in a list or map, which has no counts of rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub null_count: Option<CountFilesJson>,
     /// The NaN counts; absent for such a column, and for one that is not of floats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub nan_count: Option<CountFilesJson>,
     /// How many files one value hits.
     pub overlap: OverlapJson,
 }
 
 /// A number of files.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ShareJson {
     /// How many.
     pub files: u64,
@@ -70,7 +75,7 @@ pub struct ShareJson {
 }
 
 /// How much is known of the bounds of one side. The four make up the files that may hold a value.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SideFilesJson {
     /// The bound occurs in the file.
     pub exact: ShareJson,
@@ -85,7 +90,7 @@ pub struct SideFilesJson {
 }
 
 /// In how many files a count is known.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CountFilesJson {
     /// It is.
     pub known: ShareJson,
@@ -96,7 +101,7 @@ pub struct CountFilesJson {
 }
 
 /// In how many files a statistic has which provenance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProvenanceFilesJson {
     /// The writer's word.
     pub declared: u64,
@@ -109,7 +114,7 @@ pub struct ProvenanceFilesJson {
 }
 
 /// How many files one value of the column hits, by their bounds alone. A side without a bound has no end.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OverlapJson {
     /// On average over values that are drawn as the files' bounds are.
     pub mean: f64,
@@ -118,20 +123,21 @@ pub struct OverlapJson {
 }
 
 /// What stood in the way of filters of a column.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ObstacleJson {
     /// What it was.
     pub reason: ObstacleReasonJson,
     /// How many plans met it.
     pub plans: u64,
     /// When the last of them did, RFC 3339.
+    #[schema(format = DateTime)]
     pub last_at: String,
     /// A condition of that one, cut where it is long.
     pub example: String,
 }
 
 /// A kind of obstacle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ObstacleReasonJson {
     /// Pruning has no rule for the condition, or for a part of it.

@@ -2,15 +2,17 @@
 
 use prunus_catalog::{ExpireRequest, ExpireRun, Expired, Fault};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::time::parse_time;
 
 /// What is to be expired: what both limits let go. One of them must be given.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExpireJson {
     /// Keeps what was committed at or after this time, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
     pub older_than: Option<String>,
     /// Keeps so many of the newest snapshots; 1 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,7 +39,7 @@ impl ExpireJson {
 }
 
 /// What was expired, or would be.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ExpiredJson {
     /// Whether nothing was done.
     pub dry_run: bool,

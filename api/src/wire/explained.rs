@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use prunus_catalog::{Explained, ExplainedConjunct, Outcome, Verdict};
 use prunus_statistics::FileColumn;
 use serde::{Deserialize, Serialize};
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::plan::PlanJson;
 use super::statistics::StatisticsJson;
@@ -20,20 +23,43 @@ pub struct ExplainJson {
     pub plan: PlanJson,
 }
 
+/// By hand, since a derived one would let the plan refuse `path`.
+impl PartialSchema for ExplainJson {
+    fn schema() -> RefOr<Schema> {
+        let plan = match PlanJson::schema() {
+            RefOr::T(Schema::Object(plan)) => plan,
+            _ => Object::new(),
+        };
+        let path = ObjectBuilder::new().schema_type(Type::String).description(Some("The file."));
+        ObjectBuilder::from(plan)
+            .property("path", path)
+            .required("path")
+            .description(Some("A file of a plan to be explained. What the plan says of pages is of no account."))
+            .into()
+    }
+}
+
+impl ToSchema for ExplainJson {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        PlanJson::schemas(schemas);
+    }
+}
+
 /// What is found of a file, and why.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ExplainedJson {
     /// `none`, `some` or `all`: how many of its rows may match.
     pub verdict: ExplainedVerdictJson,
     /// The conjunct that it is skipped for, by its place in the filter; absent if it is kept, or has no rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub pruned_by: Option<usize>,
     /// What each conjunct of the filter contributes.
     pub conjuncts: Vec<ExplainedConjunctJson>,
 }
 
 /// How many of a file's rows match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExplainedVerdictJson {
     /// None: a plan skips the file.
@@ -45,7 +71,7 @@ pub enum ExplainedVerdictJson {
 }
 
 /// What is found of one conjunct, and from what.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ExplainedConjunctJson {
     /// Its text as SQL.
     pub expression: String,

@@ -6,12 +6,14 @@ use prunus_catalog::{AddedFile, DataFileRow, Fault, FileDetail, FileEntry, liter
 use prunus_statistics::{FileColumn, PrimitiveType, Value as ColumnValue};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::statistics::{NewStatisticsJson, StatisticsJson};
 use super::time::to_rfc3339;
+use crate::openapi::values::ValueSchema;
 
 /// A file to be added. What is absent is unknown.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewFileJson {
     /// Where it is.
@@ -24,6 +26,7 @@ pub struct NewFileJson {
     pub row_count: Option<u64>,
     /// Values that it has in every row, by column.
     #[serde(default, deserialize_with = "super::unique_map::deserialize", skip_serializing_if = "BTreeMap::is_empty")]
+    #[schema(value_type = BTreeMap<String, ValueSchema>)]
     pub partition: BTreeMap<String, Value>,
     /// The table's columns that it does not hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -65,7 +68,7 @@ impl NewFileJson {
 }
 
 /// A registered file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FileJson {
     /// Its id, which no other file ever has.
     pub file_id: i64,
@@ -74,29 +77,36 @@ pub struct FileJson {
     /// Its size in bytes.
     pub size_bytes: u64,
     /// How many rows it has; null is unknown.
+    #[schema(required = true)]
     pub row_count: Option<u64>,
     /// Values that it has in every row, by column.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schema(value_type = BTreeMap<String, ValueSchema>)]
     pub partition: BTreeMap<String, Value>,
     /// The table's columns that it is known not to hold. Only where one file is asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent_columns: Vec<String>,
     /// What is known of its columns. Only where one file is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub columns: Option<BTreeMap<String, StatisticsJson>>,
     /// What the object store calls this content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub etag: Option<String>,
     /// When the object was written, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, format = DateTime)]
     pub last_modified: Option<String>,
     /// The first snapshot that it is live in.
     pub added_snapshot: i64,
     /// The first snapshot that it is not live in any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub removed_snapshot: Option<i64>,
     /// The manifest that it is in; absent while it is in none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub manifest_id: Option<i64>,
 }
 
@@ -147,7 +157,7 @@ pub(super) fn partition_json(
 }
 
 /// A page of a snapshot's files by rising `file_id`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FilesJson {
     /// The snapshot.
     pub snapshot_id: i64,
@@ -155,6 +165,7 @@ pub struct FilesJson {
     pub files: Vec<FileJson>,
     /// What asks for the next page; absent at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub next_page_token: Option<String>,
 }
 

@@ -5,14 +5,17 @@ use std::collections::BTreeMap;
 use prunus_catalog::{Error, Fault};
 use prunus_catalog::{Namespace, NamespaceName};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::time::to_rfc3339;
+use crate::openapi::values::NamespaceNameSchema;
 
 /// A namespace to be created.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewNamespaceJson {
     /// Its name: one to four parts joined by dots.
+    #[schema(value_type = NamespaceNameSchema)]
     pub name: String,
     /// What its owner notes.
     #[serde(default, deserialize_with = "super::unique_map::deserialize", skip_serializing_if = "BTreeMap::is_empty")]
@@ -27,13 +30,14 @@ impl NewNamespaceJson {
 }
 
 /// A namespace.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct NamespaceJson {
     /// Its name.
     pub name: String,
     /// What its owner noted.
     pub properties: BTreeMap<String, String>,
     /// When it was created, RFC 3339.
+    #[schema(format = DateTime)]
     pub created_at: String,
 }
 
@@ -45,11 +49,12 @@ impl From<Namespace> for NamespaceJson {
 }
 
 /// A page of namespaces by name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct NamespacesJson {
     /// The page.
     pub namespaces: Vec<NamespaceJson>,
     /// What asks for the next page; absent at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub next_page_token: Option<String>,
 }

@@ -4,16 +4,20 @@ use prunus_catalog::{
     Fault, FileId, Filter, NanOrder, PageSize, PlanPage, PlanRequest, Pruning, SchemaId, SnapshotId, SnapshotRef,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::time::snapshot_ref;
+use crate::openapi::values::PageSizeSchema;
 use crate::page_token::PlanPosition;
 
 /// The most bytes that the residuals of a page take together: the longer a filter is, the fewer files a page has.
 const MAX_RESIDUAL_BYTES_PER_PAGE: usize = 64 << 20;
 
 /// A scan to be planned.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PlanJson {
     /// The rows that are wanted; all if absent.
@@ -24,6 +28,7 @@ pub struct PlanJson {
     pub snapshot_id: Option<i64>,
     /// RFC 3339: the newest snapshot that was committed at or before it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
     pub as_of: Option<String>,
     /// The columns that are wanted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -39,6 +44,7 @@ pub struct PlanJson {
     pub dry_run: bool,
     /// The most files of a page.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<PageSizeSchema>)]
     pub page_size: Option<u32>,
     /// The `next_page_token` of the page before.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -131,6 +137,21 @@ pub enum FilterJson {
     Constant(bool),
 }
 
+impl PartialSchema for FilterJson {
+    fn schema() -> RefOr<Schema> {
+        let description = "A filter: a SQL boolean expression as text; or an expression as the Iceberg REST specification writes it, \
+                           an object, or `true` or `false`.";
+        let examples = [json!("fare > 100 AND day >= DATE '2024-01-31'"), json!({"type": "gt", "term": "fare", "value": 100})];
+        ObjectBuilder::new()
+            .schema_type(SchemaType::from_iter([Type::String, Type::Object, Type::Boolean]))
+            .description(Some(description))
+            .examples(examples)
+            .into()
+    }
+}
+
+impl ToSchema for FilterJson {}
+
 impl From<FilterJson> for Filter {
     fn from(filter: FilterJson) -> Self {
         match filter {
@@ -153,7 +174,7 @@ impl From<&Filter> for FilterJson {
 }
 
 /// How an engine orders NaN.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NanOrderJson {
     /// Not known.
@@ -179,7 +200,6 @@ impl From<NanOrderJson> for NanOrder {
 mod tests {
     use super::*;
     use prunus_catalog::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE};
-    use serde_json::json;
 
     fn read(json: Value) -> PlanJson {
         serde_json::from_value(json).unwrap()

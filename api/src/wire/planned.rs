@@ -6,13 +6,15 @@ use std::time::Duration;
 use prunus_catalog::{ConjunctMetrics, Plan, PlanMetrics, PlanTimings, PlannedFile, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::file::partition_json;
 use super::plan::FilterJson;
 use super::table::SchemaJson;
+use crate::openapi::values::ValueSchema;
 
 /// A page of a plan, its files by rising `file_id`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PlannedJson {
     /// The snapshot that was planned.
     pub snapshot_id: i64,
@@ -22,9 +24,11 @@ pub struct PlannedJson {
     pub files: Vec<PlannedFileJson>,
     /// What was done, over all pages. On the first page alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub metrics: Option<PlanMetricsJson>,
     /// What asks for the next page; absent at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub next_page_token: Option<String>,
 }
 
@@ -48,7 +52,7 @@ impl PlannedJson {
 }
 
 /// A file that may hold a matching row.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PlannedFileJson {
     /// Its id.
     pub file_id: i64,
@@ -57,16 +61,20 @@ pub struct PlannedFileJson {
     /// Its size in bytes.
     pub size_bytes: u64,
     /// How many rows it has; null is unknown.
+    #[schema(required = true)]
     pub row_count: Option<u64>,
     /// What the object store calls this content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub etag: Option<String>,
     /// Whether some or all of its rows match.
     pub verdict: VerdictJson,
     /// What is left to filter its rows by, in the language of the filter; null for nothing.
+    #[schema(required = true)]
     pub residual: Option<FilterJson>,
     /// Values that it has in every row, by column.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schema(value_type = BTreeMap<String, ValueSchema>)]
     pub partition: BTreeMap<String, Value>,
     /// What the file calls the columns that it does not call as the schema does, by `#id`: a name, or a dotted path; null for a
     /// column that it does not hold, so that it reads as its default or as null, though the file has another one of that name.
@@ -94,7 +102,7 @@ impl From<PlannedFile> for PlannedFileJson {
 }
 
 /// How many of a kept file's rows match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VerdictJson {
     /// Perhaps some: they are to be filtered.
@@ -114,7 +122,7 @@ impl From<Verdict> for VerdictJson {
 }
 
 /// What was done for a plan. Files are the live ones of the snapshot, rows those of files whose row count is known.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PlanMetricsJson {
     /// Manifests that may hold a live file.
     pub manifests_considered: u64,
@@ -131,6 +139,7 @@ pub struct PlanMetricsJson {
     /// Of these, the ones that would have been kept if nothing had been taken on the word of their writers alone; of manifests that
     /// were pruned as a whole possibly some more.
     #[serde(default)]
+    #[schema(required = true)]
     pub files_pruned_as_declared: u64,
     /// The others.
     pub files_kept: u64,
@@ -177,7 +186,7 @@ impl From<&PlanMetrics> for PlanMetricsJson {
 }
 
 /// What one conjunct of the filter did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ConjunctJson {
     /// Its text.
     pub expression: String,
@@ -187,6 +196,7 @@ pub struct ConjunctJson {
     pub prunable: bool,
     /// Why it could not prune more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub reason: Option<String>,
 }
 
@@ -203,7 +213,7 @@ impl ConjunctJson {
 }
 
 /// How long the parts of a plan took, in microseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PlanTimingsJson {
     /// Resolving the snapshot, binding and compiling the filter.
     pub bind: u64,

@@ -2,12 +2,13 @@
 
 use prunus_catalog::{Conflict, ConflictReason, Fault};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The most faults that are listed.
 pub const MAX_FAULTS: usize = 100;
 
 /// An error.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ProblemJson {
     /// `/problems/NAME`.
     #[serde(rename = "type")]
@@ -24,40 +25,50 @@ pub struct ProblemJson {
     pub retryable: bool,
     /// What is wrong with which part of the request; at most [`MAX_FAULTS`].
     #[serde(default)]
+    #[schema(required = true)]
     pub faults: Vec<FaultJson>,
     /// How many faults there are, where they are more than are listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub fault_count: Option<usize>,
     /// For a transaction: the table whose commit is in the way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub table: Option<String>,
     /// For a conflict: the table's snapshot that the commit was held against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub current_snapshot: Option<i64>,
     /// For a conflict: every path at fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub conflicts: Option<Vec<ConflictJson>>,
 }
 
 /// Something wrong with one part of a request.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FaultJson {
     /// What is wrong, as a sentence.
     pub message: String,
     /// The file that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub path: Option<String>,
     /// The column that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub column: Option<String>,
     /// What was claimed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub claim: Option<String>,
     /// What speaks against it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub evidence: Option<String>,
     /// The part of the request that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub at: Option<String>,
 }
 
@@ -69,7 +80,7 @@ impl From<Fault> for FaultJson {
 }
 
 /// One path of a commit that contradicts the table.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ConflictJson {
     /// The path.
     pub path: String,
@@ -86,7 +97,7 @@ impl From<&Conflict> for ConflictJson {
 }
 
 /// Why a path of a commit contradicts the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConflictReasonJson {
     /// To be added, and live already.

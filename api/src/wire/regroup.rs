@@ -2,9 +2,10 @@
 
 use prunus_catalog::{RegroupRequest, Regrouped, TableLayout};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// How manifests are to be grouped anew.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegroupJson {
     /// The columns by whose lower bounds entries are ordered from now on; absent: those of the table.
@@ -23,7 +24,7 @@ impl RegroupJson {
 }
 
 /// What grouping anew did, or would find.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RegroupedJson {
     /// Whether nothing was changed.
     pub dry_run: bool,
@@ -32,6 +33,7 @@ pub struct RegroupedJson {
     /// How the table was laid out, seen in that order.
     pub before: TableLayoutJson,
     /// How it is laid out now; null where nothing was changed.
+    #[schema(required = true)]
     pub after: Option<TableLayoutJson>,
     /// How many entries were put into other manifests; one counts each time.
     pub entries_moved: u64,
@@ -51,13 +53,14 @@ impl From<Regrouped> for RegroupedJson {
 }
 
 /// How well a table is laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TableLayoutJson {
     /// How many manifests it has.
     pub manifests: u64,
     /// How many entries are in none yet.
     pub tail_files: u64,
     /// How many manifests at most share a value of the first column that they are ordered by; null if there is none.
+    #[schema(required = true)]
     pub overlap: Option<u64>,
 }
 

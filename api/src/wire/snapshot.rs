@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use prunus_catalog::Snapshot;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::commit::OperationJson;
 use super::time::to_rfc3339;
 
 /// A snapshot of a table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SnapshotJson {
     /// Its id, which counts up in its table.
     pub snapshot_id: i64,
@@ -18,6 +19,7 @@ pub struct SnapshotJson {
     /// What the commit meant.
     pub operation: OperationJson,
     /// When it was committed, RFC 3339.
+    #[schema(format = DateTime)]
     pub committed_at: String,
     /// The table's schema when it was committed.
     pub schema_id: i64,
@@ -31,6 +33,7 @@ pub struct SnapshotJson {
     pub rows: u64,
     /// How many of them have no known row count.
     #[serde(default)]
+    #[schema(required = true)]
     pub files_of_unknown_rows: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -61,17 +64,18 @@ impl From<Snapshot> for SnapshotJson {
 }
 
 /// A page of a table's snapshots, newest first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SnapshotsJson {
     /// The page.
     pub snapshots: Vec<SnapshotJson>,
     /// What asks for the next page; absent at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub next_page_token: Option<String>,
 }
 
 /// A snapshot that is named by its id.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SnapshotIdJson {
     /// Its id.

@@ -4,16 +4,21 @@ use prunus_catalog::{DeclaredBound, DeclaredStatistics, literal_from_json, value
 use prunus_statistics::{Bound, ColumnStatistics, Count, Precision, PrimitiveType, Provenance};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::openapi::values::ValueSchema;
 
 /// Statistics as a writer declares them; null or absent is unknown.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NewStatisticsJson {
     /// The lower bound of the values that are neither null nor NaN.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<ValueSchema>)]
     pub min: Option<Value>,
     /// The upper bound of the values that are neither null nor NaN.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<ValueSchema>)]
     pub max: Option<Value>,
     /// How tight `min` is; `bound` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,20 +52,26 @@ impl NewStatisticsJson {
 }
 
 /// Statistics as they are registered; null is unknown.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct StatisticsJson {
     /// The lower bound of the values that are neither null nor NaN.
+    #[schema(required = true, value_type = Option<ValueSchema>)]
     pub min: Option<Value>,
     /// The upper bound of the values that are neither null nor NaN.
+    #[schema(required = true, value_type = Option<ValueSchema>)]
     pub max: Option<Value>,
     /// How tight `min` is.
+    #[schema(required = true)]
     pub min_precision: Option<PrecisionJson>,
     /// How tight `max` is.
+    #[schema(required = true)]
     pub max_precision: Option<PrecisionJson>,
     /// How many rows are null.
+    #[schema(required = true)]
     pub null_count: Option<u64>,
     /// How many rows are NaN.
+    #[schema(required = true)]
     pub nan_count: Option<u64>,
     /// Where each that is known came from.
     pub provenance: ProvenancesJson,
@@ -92,25 +103,29 @@ impl StatisticsJson {
 }
 
 /// Where each statistic came from; absent for what is unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct ProvenancesJson {
     /// Of `min`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub min: Option<ProvenanceJson>,
     /// Of `max`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub max: Option<ProvenanceJson>,
     /// Of `null_count`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub null_count: Option<ProvenanceJson>,
     /// Of `nan_count`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub nan_count: Option<ProvenanceJson>,
 }
 
 /// How far a bound may be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PrecisionJson {
     /// The value occurs in the file and none lies beyond it.
@@ -142,7 +157,7 @@ impl From<Precision> for PrecisionJson {
 }
 
 /// Where a statistic came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProvenanceJson {
     /// The writer's word.

@@ -5,14 +5,17 @@ use std::collections::BTreeMap;
 use prunus_catalog::schema::Schema;
 use prunus_catalog::{Fault, FieldJson, NamespaceName, NewTable, SchemaId, SchemaSource, Table, TableIdent};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::time::to_rfc3339;
+use crate::openapi::values::{FieldSchema, NameSchema};
 
 /// A table to be created, with a schema of its own or that of a file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTableJson {
     /// Its name.
+    #[schema(value_type = NameSchema)]
     pub name: String,
     /// Its schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,10 +35,11 @@ pub struct NewTableJson {
 }
 
 /// The schema of a table to be created.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSchemaJson {
     /// Its fields.
+    #[schema(value_type = Vec<FieldSchema>)]
     pub fields: Vec<FieldJson>,
 }
 
@@ -77,11 +81,12 @@ impl NewSchemaJson {
 }
 
 /// A schema.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SchemaJson {
     /// Its id, which counts up in its table.
     pub schema_id: i64,
     /// Its fields.
+    #[schema(value_type = Vec<FieldSchema>)]
     pub fields: Vec<FieldJson>,
 }
 
@@ -92,7 +97,7 @@ impl SchemaJson {
 }
 
 /// A table as it stands.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TableJson {
     /// Its namespace.
     pub namespace: String,
@@ -101,6 +106,7 @@ pub struct TableJson {
     /// Its identity, which no other table ever has.
     pub table_id: String,
     /// Where its files lie; null if it has no place of its own.
+    #[schema(required = true)]
     pub location: Option<String>,
     /// Its schema.
     pub schema: SchemaJson,
@@ -112,6 +118,7 @@ pub struct TableJson {
     pub rows: u64,
     /// How many of them have no known row count.
     #[serde(default)]
+    #[schema(required = true)]
     pub files_of_unknown_rows: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -120,6 +127,7 @@ pub struct TableJson {
     /// What its owner set.
     pub properties: BTreeMap<String, String>,
     /// When it was created, RFC 3339.
+    #[schema(format = DateTime)]
     pub created_at: String,
 }
 
@@ -144,7 +152,7 @@ impl From<Table> for TableJson {
 }
 
 /// A table in a listing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TableNameJson {
     /// Its namespace.
     pub namespace: String,
@@ -153,12 +161,13 @@ pub struct TableNameJson {
 }
 
 /// A page of a namespace's tables by name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TablesJson {
     /// The page.
     pub tables: Vec<TableNameJson>,
     /// What asks for the next page; absent at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub next_page_token: Option<String>,
 }
 

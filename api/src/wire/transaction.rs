@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use prunus_catalog::{Fault, TableCommit, TableCommitted};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::commit::{CommitJson, CommittedJson, OperationJson};
 use super::file::NewFileJson;
 use super::plan::{FilterJson, NanOrderJson};
+use crate::openapi::values::QualifiedNameSchema;
 
 /// Commits to several tables, all or none.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TransactionJson {
     /// The commits, one for each table.
@@ -19,10 +21,11 @@ pub struct TransactionJson {
 
 /// A commit of a transaction: a [`CommitJson`] with its table. (Its fields stand here once more, since what is flattened
 /// neither refuses unknown fields nor says where a fault is.)
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TableCommitJson {
     /// The table, behind its namespace and a dot.
+    #[schema(value_type = QualifiedNameSchema)]
     pub table: String,
     /// What the commit means.
     pub operation: OperationJson,
@@ -77,14 +80,14 @@ impl TableCommitJson {
 }
 
 /// What a transaction did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TransactionCommittedJson {
     /// What became of each commit, in their order.
     pub commits: Vec<TableCommittedJson>,
 }
 
 /// What a commit of a transaction did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TableCommittedJson {
     /// The table, behind its namespace and a dot.
     pub table: String,

@@ -1,0 +1,161 @@
+//! What is the same in all operations: the variable parts of paths, the headers, and the problems that layers and extractors
+//! answer with. It is said once, here, so that no operation can leave it out.
+
+use axum::http::Method;
+use utoipa::PartialSchema;
+use utoipa::openapi::header::{Header, HeaderBuilder};
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
+use utoipa::openapi::schema::{Components, ComponentsBuilder, ObjectBuilder, Schema, Type};
+use utoipa::openapi::{KnownFormat, Ref, RefOr, Required, Response, SchemaFormat};
+
+use super::problems::{self, Answer};
+use super::values::{NameSchema, NamespaceNameSchema};
+use crate::accept;
+use crate::idempotency::{self, MAX_KEY_BYTES};
+
+const REQUEST_ID: &str = "X-Request-Id";
+
+/// Completes the operations of a path.
+pub(super) fn complete(path: &str, item: &mut PathItem) {
+    let variable: Vec<RefOr<Parameter>> = variable_parts(path).map(|part| RefOr::T(path_parameter(part))).collect();
+    let operations = [
+        (Method::GET, &mut item.get),
+        (Method::PUT, &mut item.put),
+        (Method::POST, &mut item.post),
+        (Method::PATCH, &mut item.patch),
+        (Method::DELETE, &mut item.delete),
+    ];
+    for (method, operation) in operations {
+        if let Some(operation) = operation {
+            let is_change = idempotency::is_change(&method, path);
+            operation.parameters.get_or_insert_default().splice(0..0, variable.iter().cloned());
+            complete_operation(operation, is_change);
+            if !accept::is_for_people(path) {
+                answer(operation, [problems::NOT_ACCEPTABLE]);
+            }
+        }
+    }
+}
+
+fn complete_operation(operation: &mut Operation, is_change: bool) {
+    let parameters = operation.parameters.get_or_insert_default();
+    let takes_nothing = parameters.is_empty() && operation.request_body.is_none() && !is_change;
+    parameters.push(parameter_reference("RequestId"));
+    if is_change {
+        parameters.push(parameter_reference("IdempotencyKey"));
+    }
+    answer(operation, [problems::FAILED]);
+    if !takes_nothing {
+        answer(operation, [problems::MALFORMED]);
+    }
+    if operation.request_body.is_some() {
+        answer(operation, [problems::TOO_LARGE, problems::UNSUPPORTED]);
+    }
+    if is_change {
+        // Its body is read for its key, which may have stood for another request; and the store may have no room.
+        answer(operation, [problems::TOO_LARGE, problems::REFUSED, problems::UNAVAILABLE]);
+    }
+    for response in operation.responses.responses.values_mut() {
+        if let RefOr::T(response) = response {
+            add_headers(response, is_change);
+        }
+    }
+}
+
+fn answer(operation: &mut Operation, answers: impl IntoIterator<Item = Answer>) {
+    let answers = answers.into_iter().map(|answer| (answer.status.to_owned(), answer.reference()));
+    operation.responses.responses.extend(answers);
+}
+
+/// The headers of a success.
+fn add_headers(response: &mut Response, is_change: bool) {
+    response.headers.insert(REQUEST_ID.to_owned(), header_reference("RequestId"));
+    if is_change {
+        response.headers.insert("Idempotency-Replayed".to_owned(), header_reference("IdempotencyReplayed"));
+    }
+}
+
+/// The parts of a path that stand in braces.
+fn variable_parts(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+}
+
+/// A variable part of a path. Each has one meaning wherever it stands.
+fn path_parameter(part: &str) -> Parameter {
+    let number = || {
+        let format = SchemaFormat::KnownFormat(KnownFormat::Int64);
+        RefOr::from(Schema::from(ObjectBuilder::new().schema_type(Type::Integer).format(Some(format)).build()))
+    };
+    let text = || RefOr::from(Schema::from(string().build()));
+    let (schema, description) = match part {
+        "namespace" => (NamespaceNameSchema::schema(), "The namespace."),
+        "table" => (NameSchema::schema(), "The table, by its name in the namespace."),
+        "tag" => (NameSchema::schema(), "The tag."),
+        "snapshot_id" => (number(), "The snapshot, by its number in the table."),
+        "audit_id" => (number(), "The audit."),
+        "file" => (text(), "The name of the file."),
+        _ => (text(), ""),
+    };
+    ParameterBuilder::new()
+        .name(part)
+        .parameter_in(ParameterIn::Path)
+        .required(Required::True)
+        .description(Some(description).filter(|description| !description.is_empty()))
+        .schema(Some(schema))
+        .build()
+}
+
+fn parameter_reference(name: &str) -> RefOr<Parameter> {
+    RefOr::Ref(Ref::new(format!("#/components/parameters/{name}")))
+}
+
+fn header_reference(name: &str) -> RefOr<Header> {
+    RefOr::Ref(Ref::new(format!("#/components/headers/{name}")))
+}
+
+/// What operations refer to.
+pub(super) fn components(components: Components) -> Components {
+    let components = ComponentsBuilder::from(components)
+        .parameter("RequestId", request_id_parameter())
+        .parameter("IdempotencyKey", idempotency_key())
+        .header("RequestId", request_id_header())
+        .header("IdempotencyReplayed", replayed());
+    problems::components(components).build()
+}
+
+fn string() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
+}
+
+fn request_id_parameter() -> Parameter {
+    let description = "The id under which the server's log tells of the request. One that is longer than 255 bytes, or not visible \
+                       ASCII, is passed over.";
+    ParameterBuilder::new()
+        .name(REQUEST_ID)
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(description))
+        .schema(Some(string()))
+        .build()
+}
+
+fn request_id_header() -> Header {
+    HeaderBuilder::new().schema(Some(string())).description(Some("The id of the request: its own, or a new one.")).build()
+}
+
+fn idempotency_key() -> Parameter {
+    let description = "A name for this request; a UUID is advised. Sent again with the same content within 24 hours, the request is \
+                       answered as before and carried out once; with other content it is refused.";
+    ParameterBuilder::new()
+        .name(idempotency::HEADER)
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(description))
+        .schema(Some(string().min_length(Some(1)).max_length(Some(MAX_KEY_BYTES))))
+        .build()
+}
+
+fn replayed() -> Header {
+    let description = "`true` where the answer is the one to an earlier request under the same Idempotency-Key.";
+    HeaderBuilder::new().schema(Some(string().enum_values(Some(["true"])))).description(Some(description)).build()
+}

@@ -1,0 +1,129 @@
+//! The problems that an operation may answer with. A handler names those that its use case can give; what layers and extractors
+//! answer is added to each operation (`operations`).
+
+use std::collections::BTreeMap;
+
+use utoipa::IntoResponses;
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::schema::{ComponentsBuilder, ObjectBuilder, Type};
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
+
+/// The media type of problems.
+pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
+
+/// A kind of problem, of which there is one response for each status.
+#[derive(Clone, Copy)]
+pub(super) struct Answer {
+    pub(super) status: &'static str,
+    name: &'static str,
+    description: &'static str,
+}
+
+pub(super) const MALFORMED: Answer = Answer {
+    status: "400",
+    name: "Malformed",
+    description: "The request is malformed: its path, query, headers or body are not those of the operation, or its page token \
+                  belongs to another request.",
+};
+const NOT_FOUND: Answer = Answer {
+    status: "404",
+    name: "NotFound",
+    description: "What the request names does not exist.",
+};
+pub(super) const NOT_ACCEPTABLE: Answer = Answer {
+    status: "406",
+    name: "NotAcceptable",
+    description: "The answer has no format that the Accept header allows.",
+};
+const CONFLICT: Answer = Answer {
+    status: "409",
+    name: "Conflict",
+    description: "The request contradicts what is there. It may succeed later where `retryable` says so; a conflict of a commit \
+                  lists the paths at fault and the snapshot that it was held against.",
+};
+const GONE: Answer = Answer {
+    status: "410",
+    name: "Gone",
+    description: "What the request names is expired: a snapshot, or that of a page token.",
+};
+pub(super) const TOO_LARGE: Answer = Answer {
+    status: "413",
+    name: "TooLarge",
+    description: "The body is larger than the server reads.",
+};
+pub(super) const UNSUPPORTED: Answer = Answer {
+    status: "415",
+    name: "UnsupportedMediaType",
+    description: "The body is not said to be JSON.",
+};
+pub(super) const REFUSED: Answer = Answer {
+    status: "422",
+    name: "Refused",
+    description: "The request is understood and refused; `faults` says what is wrong with which part of it.",
+};
+pub(super) const FAILED: Answer = Answer {
+    status: "500",
+    name: "Failed",
+    description: "The server failed. Its log has more under the request id.",
+};
+pub(super) const UNAVAILABLE: Answer = Answer {
+    status: "503",
+    name: "Unavailable",
+    description: "An object store does not answer, or the server's own store has no room. The request may be sent again.",
+};
+
+const ALL: [Answer; 10] = [
+    MALFORMED, NOT_FOUND, NOT_ACCEPTABLE, CONFLICT, GONE, TOO_LARGE, UNSUPPORTED, REFUSED, FAILED, UNAVAILABLE,
+];
+
+impl Answer {
+    /// What an operation says of it.
+    pub(super) fn reference(self) -> RefOr<Response> {
+        RefOr::Ref(Ref::from_response_name(self.name))
+    }
+
+    fn response(self) -> Response {
+        let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("ProblemJson"))).build();
+        let response = ResponseBuilder::new().description(self.description).content(PROBLEM_JSON, content);
+        if self.status == UNAVAILABLE.status {
+            let seconds = ObjectBuilder::new().schema_type(Type::Integer);
+            let header = HeaderBuilder::new().schema(Some(seconds)).description(Some("Seconds to wait before the next attempt."));
+            return response.header("Retry-After", header.build()).build();
+        }
+        response.build()
+    }
+}
+
+/// All of them, by name, added to what operations refer to.
+pub(super) fn components(components: ComponentsBuilder) -> ComponentsBuilder {
+    ALL.into_iter().fold(components, |components, answer| components.response(answer.name, answer.response()))
+}
+
+/// Something that the path or the body names may not exist.
+pub(crate) struct NotFound;
+/// The request may contradict what is there.
+pub(crate) struct Conflict;
+/// A snapshot that the request names may be expired.
+pub(crate) struct Gone;
+/// The request may be understood and refused.
+pub(crate) struct Refused;
+/// The request may need an object store that does not answer.
+pub(crate) struct Unavailable;
+
+macro_rules! answers {
+    ($($marker:ident: $answer:ident;)*) => {$(
+        impl IntoResponses for $marker {
+            fn responses() -> BTreeMap<String, RefOr<Response>> {
+                [($answer.status.to_owned(), $answer.reference())].into()
+            }
+        }
+    )*};
+}
+
+answers! {
+    NotFound: NOT_FOUND;
+    Conflict: CONFLICT;
+    Gone: GONE;
+    Refused: REFUSED;
+    Unavailable: UNAVAILABLE;
+}

@@ -1,0 +1,183 @@
+//! How the document describes what derives cannot: names with their limits, values of columns, and the types that belong to the
+//! catalog, which does not know of the document.
+//!
+//! None of these is ever a value. Fields of wire types name them with `#[schema(value_type = ...)]`.
+
+use prunus_catalog::schema::MAX_FIELD_NAME_BYTES;
+use prunus_catalog::{DEFAULT_PAGE_SIZE, MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, MAX_PAGE_SIZE};
+use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, Schema, SchemaType, Type};
+use utoipa::openapi::{ArrayBuilder, KnownFormat, Ref, RefOr, SchemaFormat};
+use utoipa::{PartialSchema, ToSchema};
+
+/// What a name, or a part of one, is made of: all but control characters, `.`, `/`, `"` and `#`.
+const NAME_CHARACTERS: &str = r##"[^\u0000-\u001f\u007f-\u009f./"#]+"##;
+
+/// Names of primitive types.
+const TYPE_NAME: &str = r"^(boolean|u?int(8|16|32|64)|float(16|32|64)|string|binary|uuid|date|(time|timestamp|timestamptz)(\((s|ms|us|ns)\))?|decimal\([0-9]+, ?[0-9]+\)|fixed\([0-9]+\))$";
+
+/// The name of a table or a tag.
+pub(crate) struct NameSchema;
+/// The name of a namespace.
+pub(crate) struct NamespaceNameSchema;
+/// A table behind its namespace.
+pub(crate) struct QualifiedNameSchema;
+/// A value of a column.
+pub(crate) struct ValueSchema;
+/// The size of a page.
+pub(crate) struct PageSizeSchema;
+/// A field of a schema.
+pub(crate) struct FieldSchema;
+/// The type of a field.
+pub(crate) struct TypeSchema;
+
+fn string() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
+}
+
+/// Names of so many parts with dots between them. The document counts characters where the server counts bytes of UTF-8.
+fn name(parts_min: usize, parts_max: usize) -> ObjectBuilder {
+    let more = format!("(\\.{NAME_CHARACTERS}){{{},{}}}", parts_min - 1, parts_max - 1);
+    let more = if parts_max == 1 { "" } else { &more };
+    string()
+        .min_length(Some(2 * parts_min - 1))
+        .max_length(Some(parts_max * (MAX_NAME_BYTES + 1) - 1))
+        .pattern(Some(format!("^{NAME_CHARACTERS}{more}$")))
+}
+
+impl PartialSchema for NameSchema {
+    fn schema() -> RefOr<Schema> {
+        let description = "A name of at most 255 bytes of UTF-8, case-sensitive.";
+        name(1, 1).description(Some(description)).examples(["trips"]).into()
+    }
+}
+
+impl PartialSchema for NamespaceNameSchema {
+    fn schema() -> RefOr<Schema> {
+        let description = "One to four names joined by dots, each of at most 255 bytes of UTF-8, case-sensitive.";
+        name(1, MAX_NAMESPACE_PARTS).description(Some(description)).examples(["lake.raw"]).into()
+    }
+}
+
+impl PartialSchema for QualifiedNameSchema {
+    fn schema() -> RefOr<Schema> {
+        let description = "The name of a table behind that of its namespace and a dot.";
+        name(2, MAX_NAMESPACE_PARTS + 1).description(Some(description)).examples(["lake.raw.trips"]).into()
+    }
+}
+
+impl PartialSchema for ValueSchema {
+    fn schema() -> RefOr<Schema> {
+        let description = "A value of a column, by the column's type: a boolean; a number for integers and floats; a string for \
+                           `NaN`, `Infinity`, `-Infinity`, decimals, strings, uuids, dates, times, timestamps, and for bytes as \
+                           lower-case hex; null.";
+        let types = [Type::Boolean, Type::Number, Type::String, Type::Null];
+        let examples = [serde_json::json!(17), serde_json::json!("2024-01-31")];
+        let value = ObjectBuilder::new().schema_type(SchemaType::from_iter(types));
+        value.description(Some(description)).examples(examples).into()
+    }
+}
+
+impl PartialSchema for PageSizeSchema {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int32)))
+            .minimum(Some(1))
+            .maximum(Some(MAX_PAGE_SIZE))
+            .default(Some(DEFAULT_PAGE_SIZE.into()))
+            .description(Some("The most entries of a page."))
+            .into()
+    }
+}
+
+/// An object that refuses what it does not name.
+fn closed() -> ObjectBuilder {
+    ObjectBuilder::new().additional_properties(Some(AdditionalProperties::FreeForm(false)))
+}
+
+/// A field id, or null to have one assigned.
+fn field_id(of: &str) -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::Integer, Type::Null]))
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int32)))
+        .description(Some(format!("The field id of {of}, above 0 and never given twice; assigned where it is absent.")))
+}
+
+impl PartialSchema for FieldSchema {
+    fn schema() -> RefOr<Schema> {
+        let nullable = ObjectBuilder::new().schema_type(Type::Boolean).default(Some(true.into()));
+        let default = OneOfBuilder::new()
+            .item(ObjectBuilder::new().schema_type(Type::Null))
+            .item(Ref::from_schema_name(ValueSchema::name()))
+            .description(Some("What rows of files without the field read as."));
+        let doc = ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::String, Type::Null]));
+        closed()
+            .property("id", field_id("the field"))
+            .property("name", string().max_length(Some(MAX_FIELD_NAME_BYTES)).description(Some("Its name.")))
+            .required("name")
+            .property("type", Ref::from_schema_name(TypeSchema::name()))
+            .required("type")
+            .property("nullable", nullable.description(Some("Whether rows may be null.")))
+            .property("default", default)
+            .property("doc", doc.description(Some("A note for people.")))
+            .description(Some("A field of a schema."))
+            .examples([serde_json::json!({"name": "fare", "type": "decimal(9,2)"})])
+            .into()
+    }
+}
+
+impl PartialSchema for TypeSchema {
+    fn schema() -> RefOr<Schema> {
+        let primitive = string().title(Some("PrimitiveType")).pattern(Some(TYPE_NAME));
+        let primitive = primitive.description(Some("The name of a primitive type; times are in microseconds without a unit."));
+        let fields = ArrayBuilder::new().items(Ref::from_schema_name(FieldSchema::name()));
+        let of_struct = nested("StructType", "struct").property("fields", fields).required("fields");
+        let of_list = nested("ListType", "list")
+            .property("element_id", field_id("the elements"))
+            .property("element", Ref::from_schema_name(Self::name()))
+            .required("element");
+        let of_map = nested("MapType", "map")
+            .property("key_id", field_id("the keys"))
+            .property("key", Ref::from_schema_name(Self::name()))
+            .required("key")
+            .property("value_id", field_id("the values"))
+            .property("value", Ref::from_schema_name(Self::name()))
+            .required("value");
+        OneOfBuilder::new()
+            .item(primitive)
+            .item(of_struct)
+            .item(of_list)
+            .item(of_map)
+            .description(Some("The type of a field: the name of a primitive type, or an object."))
+            .into()
+    }
+}
+
+fn nested(title: &str, name: &str) -> ObjectBuilder {
+    closed().title(Some(title)).property("type", string().enum_values(Some([name]))).required("type")
+}
+
+/// Each has its name in the document, and brings the schemas that it refers to.
+macro_rules! named {
+    ($($described:ident as $name:literal with [$($referred:ident),*];)*) => {$(
+        impl ToSchema for $described {
+            fn name() -> std::borrow::Cow<'static, str> {
+                $name.into()
+            }
+
+            fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+                schemas.extend([$(($referred::name().into_owned(), $referred::schema())),*]);
+            }
+        }
+    )*};
+}
+
+named! {
+    NameSchema as "Name" with [];
+    NamespaceNameSchema as "NamespaceName" with [];
+    QualifiedNameSchema as "QualifiedName" with [];
+    ValueSchema as "ColumnValue" with [];
+    PageSizeSchema as "PageSize" with [];
+    FieldSchema as "Field" with [FieldSchema, TypeSchema, ValueSchema];
+    TypeSchema as "FieldType" with [FieldSchema, TypeSchema, ValueSchema];
+}
