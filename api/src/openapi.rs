@@ -6,9 +6,11 @@ pub(crate) mod values;
 
 use std::sync::LazyLock;
 
-use utoipa::OpenApi as _;
-use utoipa::openapi::OpenApi;
+use utoipa::openapi::schema::{AdditionalProperties, Schema};
+use utoipa::openapi::{OpenApi, RefOr};
+use utoipa::{OpenApi as _, ToSchema};
 
+use crate::wire::SchemaChangeJson;
 pub(crate) use problems::{Conflict, Gone, NotFound, Refused, Unavailable};
 
 /// What is said of the API as a whole.
@@ -54,10 +56,20 @@ fn written(mut api: OpenApi) -> String {
         operations::complete(path, item);
     }
     let mut components = operations::components(api.components.unwrap_or_default());
+    if let Some(RefOr::T(Schema::OneOf(changes))) = components.schemas.get_mut(&*SchemaChangeJson::name()) {
+        changes.items.iter_mut().for_each(close);
+    }
     let schemas = std::mem::take(&mut components.schemas).into_iter();
     components.schemas = schemas.map(|(name, schema)| (public_name(&name).to_owned(), schema)).collect();
     api.components = Some(components);
     with_public_names(&api.to_pretty_json().unwrap_or_default()) + "\n"
+}
+
+/// Says that an object refuses what it does not name, which a derived schema does not say of the variants of an enum.
+fn close(schema: &mut RefOr<Schema>) {
+    if let RefOr::T(Schema::Object(object)) = schema {
+        object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
+    }
 }
 
 /// Types of the wire end in `Json`, so as not to be taken for those of the catalog. Clients know no others.

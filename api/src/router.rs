@@ -32,7 +32,7 @@ pub fn router(catalog: Catalog) -> Router {
     with_layers(routes.with_state(catalog).layer(keep_replies))
 }
 
-/// All routes, each with what the document says of it. With their paths they stand in the test below.
+/// All routes, each with what the document says of it. Their methods and paths stand in `the_routes_are_these` below.
 fn routes() -> OpenApiRouter<Catalog> {
     OpenApiRouter::with_openapi(openapi::opening())
         // The server itself.
@@ -431,6 +431,34 @@ mod tests {
         assert_eq!(api.send(request).await.0.status(), StatusCode::NOT_ACCEPTABLE);
         let request = Request::delete("/v1/namespaces").body(Body::empty()).unwrap();
         assert_eq!(api.send(request).await.0.headers()[header::ALLOW], "GET,HEAD,POST");
+    }
+
+    #[test]
+    fn the_routes_are_these() {
+        let document: Value = serde_json::from_str(openapi::document()).unwrap();
+        let mut routes = Vec::new();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            let operation = |(method, of): (&String, &Value)| {
+                format!("{:6} {path}: {}", method.to_uppercase(), of["operationId"].as_str().unwrap())
+            };
+            routes.extend(item.as_object().unwrap().iter().map(operation));
+        }
+        insta::assert_snapshot!(routes.join("\n"), @"");
+    }
+
+    #[tokio::test]
+    async fn a_route_that_is_not_in_the_document_is_not_there() {
+        let api = Api::with_table().await;
+        let document: Value = serde_json::from_str(openapi::document()).unwrap();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            let path = path.replace("{namespace}", "n").replace("{table}", "t").replace(['{', '}'], "");
+            for method in [Method::GET, Method::PUT, Method::POST, Method::PATCH, Method::DELETE] {
+                let is_described = item.get(method.as_str().to_lowercase()).is_some();
+                let request = Request::builder().method(&method).uri(&path).body(Body::from("{}")).unwrap();
+                let status = api.router.clone().oneshot(request).await.unwrap().status();
+                assert_eq!(status == StatusCode::METHOD_NOT_ALLOWED, !is_described, "{method} {path}: {status}");
+            }
+        }
     }
 
     #[tokio::test]

@@ -6,10 +6,10 @@ use utoipa::PartialSchema;
 use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
 use utoipa::openapi::schema::{Components, ComponentsBuilder, ObjectBuilder, Schema, Type};
-use utoipa::openapi::{KnownFormat, Ref, RefOr, Required, Response, SchemaFormat};
+use utoipa::openapi::{Ref, RefOr, Required, Response};
 
 use super::problems::{self, Answer};
-use super::values::{NameSchema, NamespaceNameSchema};
+use super::values::{NameSchema, NamespaceNameSchema, NumberSchema};
 use crate::accept;
 use crate::idempotency::{self, MAX_KEY_BYTES};
 
@@ -82,17 +82,13 @@ fn variable_parts(path: &str) -> impl Iterator<Item = &str> {
 
 /// A variable part of a path. Each has one meaning wherever it stands.
 fn path_parameter(part: &str) -> Parameter {
-    let number = || {
-        let format = SchemaFormat::KnownFormat(KnownFormat::Int64);
-        RefOr::from(Schema::from(ObjectBuilder::new().schema_type(Type::Integer).format(Some(format)).build()))
-    };
     let text = || RefOr::from(Schema::from(string().build()));
     let (schema, description) = match part {
         "namespace" => (NamespaceNameSchema::schema(), "The namespace."),
         "table" => (NameSchema::schema(), "The table, by its name in the namespace."),
         "tag" => (NameSchema::schema(), "The tag."),
-        "snapshot_id" => (number(), "The snapshot, by its number in the table."),
-        "audit_id" => (number(), "The audit."),
+        "snapshot_id" => (NumberSchema::schema(), "The snapshot, by its number in the table."),
+        "audit_id" => (NumberSchema::schema(), "The audit."),
         "file" => (text(), "The name of the file."),
         _ => (text(), ""),
     };

@@ -5,7 +5,7 @@
 
 use prunus_catalog::schema::MAX_FIELD_NAME_BYTES;
 use prunus_catalog::{DEFAULT_PAGE_SIZE, MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, MAX_PAGE_SIZE};
-use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, Schema, SchemaType, Type};
+use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, RefBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::{ArrayBuilder, KnownFormat, Ref, RefOr, SchemaFormat};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -25,6 +25,12 @@ pub(crate) struct QualifiedNameSchema;
 pub(crate) struct ValueSchema;
 /// The size of a page.
 pub(crate) struct PageSizeSchema;
+/// The number of a snapshot or an audit.
+pub(crate) struct NumberSchema;
+/// A count of rows or bytes.
+pub(crate) struct CountSchema;
+/// The id of a field.
+pub(crate) struct FieldIdSchema;
 /// A field of a schema.
 pub(crate) struct FieldSchema;
 /// The type of a field.
@@ -95,21 +101,45 @@ fn closed() -> ObjectBuilder {
     ObjectBuilder::new().additional_properties(Some(AdditionalProperties::FreeForm(false)))
 }
 
+impl PartialSchema for NumberSchema {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+            .minimum(Some(0))
+            .maximum(Some(i64::MAX))
+            .description(Some("The number of a snapshot or an audit, which counts up from 1; snapshot 0 is the empty table."))
+            .into()
+    }
+}
+
+impl PartialSchema for CountSchema {
+    fn schema() -> RefOr<Schema> {
+        let count = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(u64::MAX));
+        count.description(Some("How many there are.")).into()
+    }
+}
+
+impl PartialSchema for FieldIdSchema {
+    fn schema() -> RefOr<Schema> {
+        field_id("the field").schema_type(Type::Integer).into()
+    }
+}
+
 /// A field id, or null to have one assigned.
 fn field_id(of: &str) -> ObjectBuilder {
     ObjectBuilder::new()
         .schema_type(SchemaType::from_iter([Type::Integer, Type::Null]))
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int32)))
+        .minimum(Some(1))
+        .maximum(Some(i32::MAX))
         .description(Some(format!("The field id of {of}, above 0 and never given twice; assigned where it is absent.")))
 }
 
 impl PartialSchema for FieldSchema {
     fn schema() -> RefOr<Schema> {
         let nullable = ObjectBuilder::new().schema_type(Type::Boolean).default(Some(true.into()));
-        let default = OneOfBuilder::new()
-            .item(ObjectBuilder::new().schema_type(Type::Null))
-            .item(Ref::from_schema_name(ValueSchema::name()))
-            .description(Some("What rows of files without the field read as."));
+        let default = RefBuilder::new().ref_location_from_schema_name(ValueSchema::name());
         let doc = ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::String, Type::Null]));
         closed()
             .property("id", field_id("the field"))
@@ -118,7 +148,7 @@ impl PartialSchema for FieldSchema {
             .property("type", Ref::from_schema_name(TypeSchema::name()))
             .required("type")
             .property("nullable", nullable.description(Some("Whether rows may be null.")))
-            .property("default", default)
+            .property("default", default.description(Some("What rows of files without the field read as.")))
             .property("doc", doc.description(Some("A note for people.")))
             .description(Some("A field of a schema."))
             .examples([serde_json::json!({"name": "fare", "type": "decimal(9,2)"})])
@@ -178,6 +208,9 @@ named! {
     QualifiedNameSchema as "QualifiedName" with [];
     ValueSchema as "ColumnValue" with [];
     PageSizeSchema as "PageSize" with [];
+    NumberSchema as "Number" with [];
+    CountSchema as "Count" with [];
+    FieldIdSchema as "FieldId" with [];
     FieldSchema as "Field" with [FieldSchema, TypeSchema, ValueSchema];
     TypeSchema as "FieldType" with [FieldSchema, TypeSchema, ValueSchema];
 }

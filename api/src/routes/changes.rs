@@ -8,7 +8,7 @@ use utoipa::IntoParams;
 
 use crate::extract::{QueryOf, TableOf};
 use crate::openapi::{Gone, NotFound, Refused};
-use crate::openapi::values::PageSizeSchema;
+use crate::openapi::values::{NumberSchema, PageSizeSchema};
 use crate::page_token::{ChangePosition, PageTokens, stale};
 use crate::problem::Problem;
 use crate::wire::{ChangesJson, page_size};
@@ -19,8 +19,10 @@ use crate::wire::{ChangesJson, page_size};
 #[into_params(parameter_in = Query)]
 pub(crate) struct ChangesQuery {
     /// The snapshot to compare with; 0 is the empty table.
+    #[param(value_type = NumberSchema)]
     from: i64,
     /// The snapshot to compare; the newest if it is absent.
+    #[param(value_type = Option<NumberSchema>)]
     to: Option<i64>,
     /// The most entries of a page.
     #[param(value_type = Option<PageSizeSchema>)]

@@ -8,6 +8,7 @@ use utoipa::IntoParams;
 
 use crate::extract::{QueryOf, TableOf};
 use crate::openapi::{Gone, NotFound, Refused};
+use crate::openapi::values::NumberSchema;
 use crate::problem::Problem;
 use crate::wire::{CoverageJson, snapshot_ref};
 
@@ -17,6 +18,7 @@ use crate::wire::{CoverageJson, snapshot_ref};
 #[into_params(parameter_in = Query)]
 pub(crate) struct ColumnsQuery {
     /// The snapshot; the newest if neither it nor a time is given.
+    #[param(value_type = Option<NumberSchema>)]
     snapshot_id: Option<i64>,
     /// RFC 3339: the newest snapshot that was committed at or before it.
     #[param(format = DateTime)]

@@ -64,3 +64,64 @@ fn page(file: &str) -> Result<Response, Problem> {
     }
     Ok(response)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::to_bytes;
+
+    async fn load(file: &str) -> (String, String) {
+        let response = page(file).unwrap();
+        assert_eq!(response.headers()[POLICY.0], POLICY.1, "{file}");
+        let content_type = response.headers()[header::CONTENT_TYPE].to_str().unwrap().to_owned();
+        let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        (content_type, String::from_utf8_lossy(&body).into_owned())
+    }
+
+    /// What follows each `key="` in a text.
+    fn quoted<'t>(text: &'t str, key: &str) -> Vec<&'t str> {
+        text.split(&format!("{key}=\"")).skip(1).filter_map(|rest| rest.split('"').next()).collect()
+    }
+
+    #[tokio::test]
+    async fn a_page_links_to_files_of_its_own() {
+        let (content_type, html) = load("index.html").await;
+        assert_eq!(content_type, "text/html");
+        let links: Vec<&str> = [quoted(&html, "href"), quoted(&html, "src")].concat();
+        assert!(links.len() > 4, "{links:?}");
+        for link in links {
+            load(link.trim_start_matches("./")).await;
+        }
+        assert!(!html.contains("//"), "{html}");
+    }
+
+    #[tokio::test]
+    async fn what_a_page_loads_is_the_document_of_this_server() {
+        let (_, script) = load("swagger-initializer.js").await;
+        assert_eq!(script.matches("://").count(), 0, "{script}");
+        assert!(script.contains("\"url\": \"../openapi.json\"") && script.contains("\"validatorUrl\": \"none\""), "{script}");
+    }
+
+    #[tokio::test]
+    async fn styles_load_nothing_from_other_hosts() {
+        for file in ["swagger-ui.css", "index.css"] {
+            let (_, css) = load(file).await;
+            for url in css.split("url(").skip(1) {
+                assert!(url.trim_start_matches(['"', '\'']).starts_with("data:"), "{file}: {}", &url[..60]);
+            }
+            assert!(!css.contains("@import"), "{file}");
+        }
+    }
+
+    #[test]
+    fn browsers_are_told_to_load_nothing_from_other_hosts() {
+        let policy = POLICY.1.to_str().unwrap().to_owned();
+        assert!(policy.starts_with("default-src 'self';"), "{policy}");
+        assert!(!policy.contains("//") && !policy.contains('*'), "{policy}");
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_a_problem() {
+        assert!(matches!(page("none.js"), Err(Problem::NoSuchRoute(path)) if path == "/docs/none.js"));
+    }
+}

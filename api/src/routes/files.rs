@@ -5,11 +5,13 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use prunus_catalog::{Catalog, Fault, FileId, SnapshotId, SnapshotRef, TableIdent};
 use serde::Deserialize;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::openapi::schema::{OneOfBuilder, Schema};
+use utoipa::openapi::{Ref, RefOr};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use crate::extract::{QueryOf, TableOf};
 use crate::openapi::{Gone, NotFound, Refused};
-use crate::openapi::values::PageSizeSchema;
+use crate::openapi::values::{NumberSchema, PageSizeSchema};
 use crate::page_token::{FilePosition, PageTokens, stale};
 use crate::problem::Problem;
 use crate::wire::{FileJson, FilesJson, page_size, snapshot_ref};
@@ -22,6 +24,7 @@ pub(crate) struct FilesQuery {
     /// The path of the one file that is asked for, which has no pages.
     path: Option<String>,
     /// The snapshot; the newest if neither it nor a time is given.
+    #[param(value_type = Option<NumberSchema>)]
     snapshot_id: Option<i64>,
     /// RFC 3339: the newest snapshot that was committed at or before it.
     #[param(format = DateTime)]
@@ -33,13 +36,21 @@ pub(crate) struct FilesQuery {
     page_token: Option<String>,
 }
 
-/// A page of files; or, where one is asked for by its path, that file.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "handlers answer with either; together they stand in the document alone")]
-pub(crate) enum FilesOrFileJson {
-    #[schema(title = "Page")]
-    Files(FilesJson),
-    File(FileJson),
+/// A page of files; or, where one is asked for by its path, that file. A handler answers with either.
+pub(crate) struct FilesOrFileJson;
+
+impl PartialSchema for FilesOrFileJson {
+    fn schema() -> RefOr<Schema> {
+        let (files, file) = (FilesJson::name(), FileJson::name());
+        OneOfBuilder::new().item(Ref::from_schema_name(files)).item(Ref::from_schema_name(file)).into()
+    }
+}
+
+impl ToSchema for FilesOrFileJson {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((FilesJson::name().into_owned(), FilesJson::schema()));
+        FilesJson::schemas(schemas);
+    }
 }
 
 /// List the files of a snapshot, or look at one.

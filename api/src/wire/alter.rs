@@ -8,7 +8,7 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::openapi::values::{QualifiedNameSchema, TypeSchema, ValueSchema};
+use crate::openapi::values::{FieldIdSchema, QualifiedNameSchema, TypeSchema, ValueSchema};
 
 /// What is to become of a table. What is absent stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -34,9 +34,11 @@ pub struct AlterTableJson {
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SchemaChangeJson {
     /// A field more.
+    #[schema(title = "AddField")]
     Add {
         /// Its id; assigned where absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<FieldIdSchema>)]
         id: Option<i32>,
         /// Its name; a dotted path where it goes into a struct.
         name: String,
@@ -49,7 +51,7 @@ pub enum SchemaChangeJson {
         nullable: bool,
         /// What rows of files without the field read as.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schema(value_type = Option<ValueSchema>)]
+        #[schema(value_type = ValueSchema)]
         default: Option<serde_json::Value>,
         /// A note for people.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,6 +61,7 @@ pub enum SchemaChangeJson {
         after: PlaceJson,
     },
     /// Another name.
+    #[schema(title = "RenameField")]
     Rename {
         /// The column.
         column: String,
@@ -66,11 +69,13 @@ pub enum SchemaChangeJson {
         to: String,
     },
     /// A field fewer.
+    #[schema(title = "DropField")]
     Drop {
         /// The column.
         column: String,
     },
     /// A type that holds all values of the one before.
+    #[schema(title = "WidenField")]
     Widen {
         /// The column.
         column: String,
@@ -79,11 +84,13 @@ pub enum SchemaChangeJson {
         to: String,
     },
     /// Rows may be null from now on.
+    #[schema(title = "MakeNullable")]
     MakeNullable {
         /// The column.
         column: String,
     },
     /// Another place among the columns beside it.
+    #[schema(title = "MoveField")]
     Move {
         /// The column.
         column: String,

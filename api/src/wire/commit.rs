@@ -10,6 +10,7 @@ use super::file::NewFileJson;
 use super::plan::{FilterJson, NanOrderJson};
 use super::problem::{FaultJson, MAX_FAULTS};
 use super::time::to_rfc3339;
+use crate::openapi::values::NumberSchema;
 
 /// A change of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -19,6 +20,7 @@ pub struct CommitJson {
     pub operation: OperationJson,
     /// The snapshot that it was worked out from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<NumberSchema>)]
     pub base_snapshot: Option<i64>,
     /// The files to be added.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -122,7 +124,7 @@ pub struct CommittedJson {
     pub files_of_unknown_rows: u64,
     /// The bytes that are live now.
     pub bytes: u64,
-    /// What in the declarations was taken as unknown, and why; at most [`MAX_FAULTS`].
+    /// What in the declarations was taken as unknown, and why; at most 100.
     pub warnings: Vec<FaultJson>,
     /// How many warnings there are, where they are more than are listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]

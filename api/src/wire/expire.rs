@@ -16,6 +16,7 @@ pub struct ExpireJson {
     pub older_than: Option<String>,
     /// Keeps so many of the newest snapshots; 1 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 4294967295_i64)]
     pub keep_last: Option<u32>,
     /// Whether it is only said what would be done.
     #[serde(default = "dry")]

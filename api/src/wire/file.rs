@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::statistics::{NewStatisticsJson, StatisticsJson};
 use super::time::to_rfc3339;
-use crate::openapi::values::ValueSchema;
+use crate::openapi::values::{CountSchema, ValueSchema};
 
 /// A file to be added. What is absent is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -20,9 +20,11 @@ pub struct NewFileJson {
     pub path: String,
     /// Its size in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<CountSchema>)]
     pub size_bytes: Option<u64>,
     /// How many rows it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<CountSchema>)]
     pub row_count: Option<u64>,
     /// Values that it has in every row, by column.
     #[serde(default, deserialize_with = "super::unique_map::deserialize", skip_serializing_if = "BTreeMap::is_empty")]

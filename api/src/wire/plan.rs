@@ -10,7 +10,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::time::snapshot_ref;
-use crate::openapi::values::PageSizeSchema;
+use crate::openapi::values::{NumberSchema, PageSizeSchema};
 use crate::page_token::PlanPosition;
 
 /// The most bytes that the residuals of a page take together: the longer a filter is, the fewer files a page has.
@@ -25,6 +25,7 @@ pub struct PlanJson {
     pub filter: Option<FilterJson>,
     /// The snapshot; the newest if neither it nor a time is given.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<NumberSchema>)]
     pub snapshot_id: Option<i64>,
     /// RFC 3339: the newest snapshot that was committed at or before it.
     #[serde(skip_serializing_if = "Option::is_none")]

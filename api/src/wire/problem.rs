@@ -23,7 +23,7 @@ pub struct ProblemJson {
     pub request_id: String,
     /// Whether the same request may succeed later.
     pub retryable: bool,
-    /// What is wrong with which part of the request; at most [`MAX_FAULTS`].
+    /// What is wrong with which part of the request; at most 100.
     #[serde(default)]
     #[schema(required = true)]
     pub faults: Vec<FaultJson>,

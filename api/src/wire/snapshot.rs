@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 
 use super::commit::OperationJson;
 use super::time::to_rfc3339;
+use crate::openapi::values::NumberSchema;
 
 /// A snapshot of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -79,5 +80,6 @@ pub struct SnapshotsJson {
 #[serde(deny_unknown_fields)]
 pub struct SnapshotIdJson {
     /// Its id.
+    #[schema(value_type = NumberSchema)]
     pub snapshot_id: i64,
 }

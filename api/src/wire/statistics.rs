@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::openapi::values::ValueSchema;
+use crate::openapi::values::{CountSchema, ValueSchema};
 
 /// Statistics as a writer declares them; null or absent is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -14,11 +14,11 @@ use crate::openapi::values::ValueSchema;
 pub struct NewStatisticsJson {
     /// The lower bound of the values that are neither null nor NaN.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<ValueSchema>)]
+    #[schema(value_type = ValueSchema)]
     pub min: Option<Value>,
     /// The upper bound of the values that are neither null nor NaN.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<ValueSchema>)]
+    #[schema(value_type = ValueSchema)]
     pub max: Option<Value>,
     /// How tight `min` is; `bound` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,9 +28,11 @@ pub struct NewStatisticsJson {
     pub max_precision: Option<PrecisionJson>,
     /// How many rows are null.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<CountSchema>)]
     pub null_count: Option<u64>,
     /// How many rows are NaN.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<CountSchema>)]
     pub nan_count: Option<u64>,
 }
 
@@ -56,10 +58,10 @@ impl NewStatisticsJson {
 #[serde(default)]
 pub struct StatisticsJson {
     /// The lower bound of the values that are neither null nor NaN.
-    #[schema(required = true, value_type = Option<ValueSchema>)]
+    #[schema(required = true, value_type = ValueSchema)]
     pub min: Option<Value>,
     /// The upper bound of the values that are neither null nor NaN.
-    #[schema(required = true, value_type = Option<ValueSchema>)]
+    #[schema(required = true, value_type = ValueSchema)]
     pub max: Option<Value>,
     /// How tight `min` is.
     #[schema(required = true)]
@@ -74,6 +76,7 @@ pub struct StatisticsJson {
     #[schema(required = true)]
     pub nan_count: Option<u64>,
     /// Where each that is known came from.
+    #[schema(required = true)]
     pub provenance: ProvenancesJson,
 }
 

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::commit::{CommitJson, CommittedJson, OperationJson};
 use super::file::NewFileJson;
 use super::plan::{FilterJson, NanOrderJson};
-use crate::openapi::values::QualifiedNameSchema;
+use crate::openapi::values::{NumberSchema, QualifiedNameSchema};
 
 /// Commits to several tables, all or none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -19,8 +19,9 @@ pub struct TransactionJson {
     pub commits: Vec<TableCommitJson>,
 }
 
-/// A commit of a transaction: a [`CommitJson`] with its table. (Its fields stand here once more, since what is flattened
-/// neither refuses unknown fields nor says where a fault is.)
+// The fields of [`CommitJson`] stand here once more, since what is flattened neither refuses unknown fields nor says where a
+// fault is.
+/// A commit of a transaction: a commit with its table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TableCommitJson {
@@ -31,6 +32,7 @@ pub struct TableCommitJson {
     pub operation: OperationJson,
     /// The snapshot that it was worked out from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<NumberSchema>)]
     pub base_snapshot: Option<i64>,
     /// The files to be added.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
