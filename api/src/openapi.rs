@@ -126,7 +126,8 @@ mod tests {
     #[test]
     fn operations_have_names_that_are_unique() {
         let document = parsed();
-        let names: Vec<&str> = operations(&document).iter().map(|(_, of)| of["operationId"].as_str().unwrap()).collect();
+        let names: Vec<&str> =
+            operations(&document).iter().map(|(_, of)| of["operationId"].as_str().unwrap()).collect();
         let unique: std::collections::BTreeSet<&str> = names.iter().copied().collect();
         assert_eq!(names.len(), unique.len(), "{names:?}");
     }

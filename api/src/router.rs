@@ -16,8 +16,8 @@ use utoipa_axum::routes;
 
 use crate::problem::{self, Problem};
 use crate::routes::{
-    self, audits, changes, columns, commits, docs, expire, files, health, namespaces, orphans, plan, regroup, snapshots, tables,
-    tags, transactions,
+    self, audits, changes, columns, commits, docs, expire, files, health, namespaces, orphans, plan, regroup,
+    snapshots, tables, tags, transactions,
 };
 use crate::{accept, idempotency, openapi, request_id};
 

@@ -136,7 +136,10 @@ fn request_id_parameter() -> Parameter {
 }
 
 fn request_id_header() -> Header {
-    HeaderBuilder::new().schema(Some(string())).description(Some("The id of the request: its own, or a new one.")).build()
+    HeaderBuilder::new()
+        .schema(Some(string()))
+        .description(Some("The id of the request: its own, or a new one."))
+        .build()
 }
 
 fn idempotency_key() -> Parameter {

@@ -25,11 +25,8 @@ pub(super) const MALFORMED: Answer = Answer {
     description: "The request is malformed: its path, query, headers or body are not those of the operation, or its page token \
                   belongs to another request.",
 };
-const NOT_FOUND: Answer = Answer {
-    status: "404",
-    name: "NotFound",
-    description: "What the request names does not exist.",
-};
+const NOT_FOUND: Answer =
+    Answer { status: "404", name: "NotFound", description: "What the request names does not exist." };
 pub(super) const NOT_ACCEPTABLE: Answer = Answer {
     status: "406",
     name: "NotAcceptable",
@@ -46,35 +43,25 @@ const GONE: Answer = Answer {
     name: "Gone",
     description: "What the request names is expired: a snapshot, or that of a page token.",
 };
-pub(super) const TOO_LARGE: Answer = Answer {
-    status: "413",
-    name: "TooLarge",
-    description: "The body is larger than the server reads.",
-};
-pub(super) const UNSUPPORTED: Answer = Answer {
-    status: "415",
-    name: "UnsupportedMediaType",
-    description: "The body is not said to be JSON.",
-};
+pub(super) const TOO_LARGE: Answer =
+    Answer { status: "413", name: "TooLarge", description: "The body is larger than the server reads." };
+pub(super) const UNSUPPORTED: Answer =
+    Answer { status: "415", name: "UnsupportedMediaType", description: "The body is not said to be JSON." };
 pub(super) const REFUSED: Answer = Answer {
     status: "422",
     name: "Refused",
     description: "The request is understood and refused; `faults` says what is wrong with which part of it.",
 };
-pub(super) const FAILED: Answer = Answer {
-    status: "500",
-    name: "Failed",
-    description: "The server failed. Its log has more under the request id.",
-};
+pub(super) const FAILED: Answer =
+    Answer { status: "500", name: "Failed", description: "The server failed. Its log has more under the request id." };
 pub(super) const UNAVAILABLE: Answer = Answer {
     status: "503",
     name: "Unavailable",
     description: "An object store does not answer, or the server's own store has no room. The request may be sent again.",
 };
 
-const ALL: [Answer; 10] = [
-    MALFORMED, NOT_FOUND, NOT_ACCEPTABLE, CONFLICT, GONE, TOO_LARGE, UNSUPPORTED, REFUSED, FAILED, UNAVAILABLE,
-];
+const ALL: [Answer; 10] =
+    [MALFORMED, NOT_FOUND, NOT_ACCEPTABLE, CONFLICT, GONE, TOO_LARGE, UNSUPPORTED, REFUSED, FAILED, UNAVAILABLE];
 
 impl Answer {
     /// What an operation says of it.
@@ -87,7 +74,9 @@ impl Answer {
         let response = ResponseBuilder::new().description(self.description).content(PROBLEM_JSON, content);
         if self.status == UNAVAILABLE.status {
             let seconds = ObjectBuilder::new().schema_type(Type::Integer);
-            let header = HeaderBuilder::new().schema(Some(seconds)).description(Some("Seconds to wait before the next attempt."));
+            let header = HeaderBuilder::new()
+                .schema(Some(seconds))
+                .description(Some("Seconds to wait before the next attempt."));
             return response.header("Retry-After", header.build()).build();
         }
         response.build()

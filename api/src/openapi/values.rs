@@ -5,7 +5,9 @@
 
 use prunus_catalog::schema::MAX_FIELD_NAME_BYTES;
 use prunus_catalog::{DEFAULT_PAGE_SIZE, MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, MAX_PAGE_SIZE};
-use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, RefBuilder, Schema, SchemaType, Type};
+use utoipa::openapi::schema::{
+    AdditionalProperties, ObjectBuilder, OneOfBuilder, RefBuilder, Schema, SchemaType, Type,
+};
 use utoipa::openapi::{ArrayBuilder, KnownFormat, Ref, RefOr, SchemaFormat};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -108,7 +110,9 @@ impl PartialSchema for NumberSchema {
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
             .minimum(Some(0))
             .maximum(Some(i64::MAX))
-            .description(Some("The number of a snapshot or an audit, which counts up from 1; snapshot 0 is the empty table."))
+            .description(Some(
+                "The number of a snapshot or an audit, which counts up from 1; snapshot 0 is the empty table.",
+            ))
             .into()
     }
 }
@@ -159,7 +163,8 @@ impl PartialSchema for FieldSchema {
 impl PartialSchema for TypeSchema {
     fn schema() -> RefOr<Schema> {
         let primitive = string().title(Some("PrimitiveType")).pattern(Some(TYPE_NAME));
-        let primitive = primitive.description(Some("The name of a primitive type; times are in microseconds without a unit."));
+        let primitive =
+            primitive.description(Some("The name of a primitive type; times are in microseconds without a unit."));
         let fields = ArrayBuilder::new().items(Ref::from_schema_name(FieldSchema::name()));
         let of_struct = nested("StructType", "struct").property("fields", fields).required("fields");
         let of_list = nested("ListType", "list")

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::extract::{QueryOf, TableOf};
-use crate::openapi::{Gone, NotFound, Refused};
 use crate::openapi::values::{NumberSchema, PageSizeSchema};
+use crate::openapi::{Gone, NotFound, Refused};
 use crate::page_token::{ChangePosition, PageTokens, stale};
 use crate::problem::Problem;
 use crate::wire::{ChangesJson, page_size};

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::extract::{QueryOf, TableOf};
-use crate::openapi::{Gone, NotFound, Refused};
 use crate::openapi::values::NumberSchema;
+use crate::openapi::{Gone, NotFound, Refused};
 use crate::problem::Problem;
 use crate::wire::{CoverageJson, snapshot_ref};
 

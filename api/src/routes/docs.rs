@@ -99,7 +99,10 @@ mod tests {
     async fn what_a_page_loads_is_the_document_of_this_server() {
         let (_, script) = load("swagger-initializer.js").await;
         assert_eq!(script.matches("://").count(), 0, "{script}");
-        assert!(script.contains("\"url\": \"../openapi.json\"") && script.contains("\"validatorUrl\": \"none\""), "{script}");
+        assert!(
+            script.contains("\"url\": \"../openapi.json\"") && script.contains("\"validatorUrl\": \"none\""),
+            "{script}"
+        );
     }
 
     #[tokio::test]

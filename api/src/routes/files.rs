@@ -10,8 +10,8 @@ use utoipa::openapi::{Ref, RefOr};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use crate::extract::{QueryOf, TableOf};
-use crate::openapi::{Gone, NotFound, Refused};
 use crate::openapi::values::{NumberSchema, PageSizeSchema};
+use crate::openapi::{Gone, NotFound, Refused};
 use crate::page_token::{FilePosition, PageTokens, stale};
 use crate::problem::Problem;
 use crate::wire::{FileJson, FilesJson, page_size, snapshot_ref};

@@ -9,8 +9,8 @@ use utoipa::IntoParams;
 
 use crate::extract::{JsonBody, NamespaceOf, QueryOf};
 use crate::idempotency::KeyOf;
-use crate::openapi::{Conflict, NotFound, Refused};
 use crate::openapi::values::PageSizeSchema;
+use crate::openapi::{Conflict, NotFound, Refused};
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
 use crate::replies;

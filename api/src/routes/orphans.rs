@@ -7,8 +7,8 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::extract::{QueryOf, TableOf};
-use crate::openapi::{NotFound, Refused, Unavailable};
 use crate::openapi::values::PageSizeSchema;
+use crate::openapi::{NotFound, Refused, Unavailable};
 use crate::page_token::{OrphanPosition, PageTokens};
 use crate::problem::Problem;
 use crate::wire::{OrphansJson, page_size, parse_time};

@@ -142,7 +142,8 @@ impl PartialSchema for FilterJson {
     fn schema() -> RefOr<Schema> {
         let description = "A filter: a SQL boolean expression as text; or an expression as the Iceberg REST specification writes it, \
                            an object, or `true` or `false`.";
-        let examples = [json!("fare > 100 AND day >= DATE '2024-01-31'"), json!({"type": "gt", "term": "fare", "value": 100})];
+        let examples =
+            [json!("fare > 100 AND day >= DATE '2024-01-31'"), json!({"type": "gt", "term": "fare", "value": 100})];
         ObjectBuilder::new()
             .schema_type(SchemaType::from_iter([Type::String, Type::Object, Type::Boolean]))
             .description(Some(description))
