@@ -443,7 +443,43 @@ mod tests {
             };
             routes.extend(item.as_object().unwrap().iter().map(operation));
         }
-        insta::assert_snapshot!(routes.join("\n"), @"");
+        insta::assert_snapshot!(routes.join("\n"), @r"
+        GET    /docs: find_docs
+        GET    /docs/: get_docs
+        GET    /docs/{file}: get_docs_file
+        GET    /healthz: get_health
+        GET    /openapi.json: get_openapi
+        GET    /v1/namespaces: list_namespaces
+        POST   /v1/namespaces: create_namespace
+        DELETE /v1/namespaces/{namespace}: delete_namespace
+        GET    /v1/namespaces/{namespace}: get_namespace
+        GET    /v1/namespaces/{namespace}/tables: list_tables
+        POST   /v1/namespaces/{namespace}/tables: create_table
+        DELETE /v1/namespaces/{namespace}/tables/{table}: delete_table
+        GET    /v1/namespaces/{namespace}/tables/{table}: get_table
+        PATCH  /v1/namespaces/{namespace}/tables/{table}: alter_table
+        GET    /v1/namespaces/{namespace}/tables/{table}/audits: list_audits
+        POST   /v1/namespaces/{namespace}/tables/{table}/audits: start_audit
+        DELETE /v1/namespaces/{namespace}/tables/{table}/audits/{audit_id}: cancel_audit
+        GET    /v1/namespaces/{namespace}/tables/{table}/audits/{audit_id}: get_audit
+        GET    /v1/namespaces/{namespace}/tables/{table}/changes: list_changes
+        GET    /v1/namespaces/{namespace}/tables/{table}/columns: list_columns
+        POST   /v1/namespaces/{namespace}/tables/{table}/commits: commit
+        POST   /v1/namespaces/{namespace}/tables/{table}/expire: expire_snapshots
+        POST   /v1/namespaces/{namespace}/tables/{table}/explain: explain_file
+        GET    /v1/namespaces/{namespace}/tables/{table}/files: list_files
+        GET    /v1/namespaces/{namespace}/tables/{table}/orphans: list_orphans
+        POST   /v1/namespaces/{namespace}/tables/{table}/plan: plan_scan
+        POST   /v1/namespaces/{namespace}/tables/{table}/regroup: regroup_manifests
+        POST   /v1/namespaces/{namespace}/tables/{table}/rollback: roll_back
+        GET    /v1/namespaces/{namespace}/tables/{table}/snapshots: list_snapshots
+        GET    /v1/namespaces/{namespace}/tables/{table}/snapshots/{snapshot_id}: get_snapshot
+        GET    /v1/namespaces/{namespace}/tables/{table}/tags: list_tags
+        DELETE /v1/namespaces/{namespace}/tables/{table}/tags/{tag}: delete_tag
+        GET    /v1/namespaces/{namespace}/tables/{table}/tags/{tag}: get_tag
+        PUT    /v1/namespaces/{namespace}/tables/{table}/tags/{tag}: set_tag
+        POST   /v1/transactions: commit_transaction
+        ");
     }
 
     #[tokio::test]

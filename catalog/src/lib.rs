@@ -15,6 +15,7 @@ mod location;
 mod storage;
 pub mod schema;
 mod schema_json;
+pub mod whole_number;
 mod table_schema;
 mod evolution;
 mod history;

@@ -8,13 +8,14 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::schema::{Field, NewField, NewType, Schema, SchemaError, Type};
+use crate::whole_number;
 
 /// A field in JSON. An id that is absent is assigned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FieldJson {
     /// The id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
     pub id: Option<i32>,
     /// The name.
     pub name: String,
@@ -75,15 +76,15 @@ pub enum NestedJson {
         fields: Vec<FieldJson>,
     },
     List {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
         element_id: Option<i32>,
         element: Box<TypeJson>,
     },
     Map {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
         key_id: Option<i32>,
         key: Box<TypeJson>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
         value_id: Option<i32>,
         value: Box<TypeJson>,
     },

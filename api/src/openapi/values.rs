@@ -4,15 +4,15 @@
 //! None of these is ever a value. Fields of wire types name them with `#[schema(value_type = ...)]`.
 
 use prunus_catalog::schema::MAX_FIELD_NAME_BYTES;
-use prunus_catalog::{DEFAULT_PAGE_SIZE, MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, MAX_PAGE_SIZE};
+use prunus_catalog::{DEFAULT_PAGE_SIZE, MAX_NAMESPACE_PARTS, MAX_PAGE_SIZE};
 use utoipa::openapi::schema::{
     AdditionalProperties, ObjectBuilder, OneOfBuilder, RefBuilder, Schema, SchemaType, Type,
 };
 use utoipa::openapi::{ArrayBuilder, KnownFormat, Ref, RefOr, SchemaFormat};
 use utoipa::{PartialSchema, ToSchema};
 
-/// What a name, or a part of one, is made of: all but control characters, `.`, `/`, `"` and `#`.
-const NAME_CHARACTERS: &str = r##"[^\u0000-\u001f\u007f-\u009f./"#]+"##;
+/// A name, or a part of one: all but control characters, `.`, `/`, `"` and `#`, and no more of them than `MAX_NAME_BYTES`.
+const NAME_CHARACTERS: &str = r##"[^\u0000-\u001f\u007f-\u009f./"#]{1,255}"##;
 
 /// Names of primitive types.
 const TYPE_NAME: &str = r"^(boolean|u?int(8|16|32|64)|float(16|32|64)|string|binary|uuid|date|(time|timestamp|timestamptz)(\((s|ms|us|ns)\))?|decimal\([0-9]+, ?[0-9]+\)|fixed\([0-9]+\))$";
@@ -46,10 +46,7 @@ fn string() -> ObjectBuilder {
 fn name(parts_min: usize, parts_max: usize) -> ObjectBuilder {
     let more = format!("(\\.{NAME_CHARACTERS}){{{},{}}}", parts_min - 1, parts_max - 1);
     let more = if parts_max == 1 { "" } else { &more };
-    string()
-        .min_length(Some(2 * parts_min - 1))
-        .max_length(Some(parts_max * (MAX_NAME_BYTES + 1) - 1))
-        .pattern(Some(format!("^{NAME_CHARACTERS}{more}$")))
+    string().pattern(Some(format!("^{NAME_CHARACTERS}{more}$")))
 }
 
 impl PartialSchema for NameSchema {

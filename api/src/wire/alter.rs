@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prunus_catalog::{AlterRequest, Fault, FieldJson, FieldPlace, NameError, SchemaChange, TypeJson};
+use prunus_catalog::{AlterRequest, Fault, FieldJson, FieldPlace, NameError, SchemaChange, TypeJson, whole_number};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
@@ -37,7 +37,7 @@ pub enum SchemaChangeJson {
     #[schema(title = "AddField")]
     Add {
         /// Its id; assigned where absent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
         #[schema(value_type = Option<FieldIdSchema>)]
         id: Option<i32>,
         /// Its name; a dotted path where it goes into a struct.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prunus_catalog::{CommitRequest, Committed, Fault, Operation, SnapshotId};
+use prunus_catalog::{CommitRequest, Committed, Fault, Operation, SnapshotId, whole_number};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -19,7 +19,7 @@ pub struct CommitJson {
     /// What it means.
     pub operation: OperationJson,
     /// The snapshot that it was worked out from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<NumberSchema>)]
     pub base_snapshot: Option<i64>,
     /// The files to be added.

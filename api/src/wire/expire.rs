@@ -1,6 +1,6 @@
 //! Expiry of snapshots.
 
-use prunus_catalog::{ExpireRequest, ExpireRun, Expired, Fault};
+use prunus_catalog::{ExpireRequest, ExpireRun, Expired, Fault, whole_number};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -15,7 +15,7 @@ pub struct ExpireJson {
     #[schema(format = DateTime)]
     pub older_than: Option<String>,
     /// Keeps so many of the newest snapshots; 1 if absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 4294967295_i64)]
     pub keep_last: Option<u32>,
     /// Whether it is only said what would be done.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use prunus_catalog::{AddedFile, DataFileRow, Fault, FileDetail, FileEntry, literal_from_json, value_to_json};
+use prunus_catalog::{
+    AddedFile, DataFileRow, Fault, FileDetail, FileEntry, literal_from_json, value_to_json, whole_number,
+};
 use prunus_statistics::{FileColumn, PrimitiveType, Value as ColumnValue};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,11 +21,11 @@ pub struct NewFileJson {
     /// Where it is.
     pub path: String,
     /// Its size in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<CountSchema>)]
     pub size_bytes: Option<u64>,
     /// How many rows it has.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<CountSchema>)]
     pub row_count: Option<u64>,
     /// Values that it has in every row, by column.

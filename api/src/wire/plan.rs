@@ -2,6 +2,7 @@
 
 use prunus_catalog::{
     Fault, FileId, Filter, NanOrder, PageSize, PlanPage, PlanRequest, Pruning, SchemaId, SnapshotId, SnapshotRef,
+    whole_number,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -24,7 +25,7 @@ pub struct PlanJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<FilterJson>,
     /// The snapshot; the newest if neither it nor a time is given.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<NumberSchema>)]
     pub snapshot_id: Option<i64>,
     /// RFC 3339: the newest snapshot that was committed at or before it.
@@ -44,7 +45,7 @@ pub struct PlanJson {
     /// Whether only metrics are wanted.
     pub dry_run: bool,
     /// The most files of a page.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<PageSizeSchema>)]
     pub page_size: Option<u32>,
     /// The `next_page_token` of the page before.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prunus_catalog::Snapshot;
+use prunus_catalog::{Snapshot, whole_number};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -80,6 +80,7 @@ pub struct SnapshotsJson {
 #[serde(deny_unknown_fields)]
 pub struct SnapshotIdJson {
     /// Its id.
+    #[serde(deserialize_with = "whole_number::required")]
     #[schema(value_type = NumberSchema)]
     pub snapshot_id: i64,
 }
