@@ -37,6 +37,9 @@ pub(crate) struct FieldIdSchema;
 pub(crate) struct FieldSchema;
 /// The type of a field.
 pub(crate) struct TypeSchema;
+struct StructSchema;
+struct ListSchema;
+struct MapSchema;
 
 fn string() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
@@ -146,7 +149,7 @@ impl PartialSchema for FieldSchema {
             .property("id", field_id("the field"))
             .property("name", string().max_length(Some(MAX_FIELD_NAME_BYTES)).description(Some("Its name.")))
             .required("name")
-            .property("type", Ref::from_schema_name(TypeSchema::name()))
+            .property("type", TypeSchema::schema())
             .required("type")
             .property("nullable", nullable.description(Some("Whether rows may be null.")))
             .property("default", default.description(Some("What rows of files without the field read as.")))
@@ -157,36 +160,54 @@ impl PartialSchema for FieldSchema {
     }
 }
 
+/// A type stands where it is used and has no name: generators of clients know no name for one of several that refers to itself.
 impl PartialSchema for TypeSchema {
     fn schema() -> RefOr<Schema> {
-        let primitive = string().title(Some("PrimitiveType")).pattern(Some(TYPE_NAME));
         let primitive =
-            primitive.description(Some("The name of a primitive type; times are in microseconds without a unit."));
-        let fields = ArrayBuilder::new().items(Ref::from_schema_name(FieldSchema::name()));
-        let of_struct = nested("StructType", "struct").property("fields", fields).required("fields");
-        let of_list = nested("ListType", "list")
-            .property("element_id", field_id("the elements"))
-            .property("element", Ref::from_schema_name(Self::name()))
-            .required("element");
-        let of_map = nested("MapType", "map")
-            .property("key_id", field_id("the keys"))
-            .property("key", Ref::from_schema_name(Self::name()))
-            .required("key")
-            .property("value_id", field_id("the values"))
-            .property("value", Ref::from_schema_name(Self::name()))
-            .required("value");
+            ObjectBuilder::new().schema_type(Type::String).title(Some("PrimitiveType")).pattern(Some(TYPE_NAME));
+        let description = "The name of a primitive type; times are in microseconds without a unit.";
         OneOfBuilder::new()
-            .item(primitive)
-            .item(of_struct)
-            .item(of_list)
-            .item(of_map)
-            .description(Some("The type of a field: the name of a primitive type, or an object."))
+            .item(primitive.description(Some(description)))
+            .item(Ref::from_schema_name(StructSchema::name()))
+            .item(Ref::from_schema_name(ListSchema::name()))
+            .item(Ref::from_schema_name(MapSchema::name()))
+            .description(Some("The name of a primitive type, or an object that says how the type is nested."))
             .into()
     }
 }
 
-fn nested(title: &str, name: &str) -> ObjectBuilder {
-    closed().title(Some(title)).property("type", string().enum_values(Some([name]))).required("type")
+impl PartialSchema for StructSchema {
+    fn schema() -> RefOr<Schema> {
+        let fields = ArrayBuilder::new().items(Ref::from_schema_name(FieldSchema::name()));
+        nested("struct").property("fields", fields).required("fields").into()
+    }
+}
+
+impl PartialSchema for ListSchema {
+    fn schema() -> RefOr<Schema> {
+        nested("list")
+            .property("element_id", field_id("the elements"))
+            .property("element", TypeSchema::schema())
+            .required("element")
+            .into()
+    }
+}
+
+impl PartialSchema for MapSchema {
+    fn schema() -> RefOr<Schema> {
+        nested("map")
+            .property("key_id", field_id("the keys"))
+            .property("key", TypeSchema::schema())
+            .required("key")
+            .property("value_id", field_id("the values"))
+            .property("value", TypeSchema::schema())
+            .required("value")
+            .into()
+    }
+}
+
+fn nested(name: &str) -> ObjectBuilder {
+    closed().property("type", string().enum_values(Some([name]))).required("type")
 }
 
 /// Each has its name in the document, and brings the schemas that it refers to.
@@ -213,6 +234,9 @@ named! {
     NumberSchema as "Number" with [];
     CountSchema as "Count" with [];
     FieldIdSchema as "FieldId" with [];
-    FieldSchema as "Field" with [FieldSchema, TypeSchema, ValueSchema];
-    TypeSchema as "FieldType" with [FieldSchema, TypeSchema, ValueSchema];
+    FieldSchema as "Field" with [FieldSchema, StructSchema, ListSchema, MapSchema, ValueSchema];
+    TypeSchema as "FieldType" with [FieldSchema, StructSchema, ListSchema, MapSchema, ValueSchema];
+    StructSchema as "StructType" with [];
+    ListSchema as "ListType" with [];
+    MapSchema as "MapType" with [];
 }

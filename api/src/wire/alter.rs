@@ -44,7 +44,7 @@ pub enum SchemaChangeJson {
         name: String,
         /// Its type.
         #[serde(rename = "type")]
-        #[schema(value_type = TypeSchema)]
+        #[schema(schema_with = TypeSchema::schema)]
         field_type: TypeJson,
         /// Whether rows may be null; they may if it is absent.
         #[serde(default = "nullable")]
