@@ -88,8 +88,8 @@ pub use plan::{
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
     AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, DataFileColumns,
-    DataFileRow, Distinct, Existing, Fault as CheckFault, FileId, Finding, ManifestId, Mend, Operation, Place, PowerLoss, RequestKey,
-    SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
+    DataFileRow, Distinct, Existing, Fault as CheckFault, FileId, Finding, MAX_READERS, ManifestId, Mend, Operation,
+    Place, PowerLoss, RequestKey, SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
 };
 pub use prunus_pruner::{FilterError, NanOrder, Obstacle, Obstacles, Outcome, Verdict};
 pub use regroup::{RegroupRequest, Regrouped};

@@ -253,7 +253,12 @@ fn again_if_expired<T>(mut plan: impl FnMut() -> Result<T>) -> Result<T> {
 }
 
 /// What it means that the entries of a snapshot could not be read: they went with it, or something is wrong with the store.
-pub(crate) fn gone_or_lost(tx: &ReadTransaction<'_>, table_id: TableId, snapshot_id: SnapshotId, error: Error) -> Error {
+pub(crate) fn gone_or_lost(
+    tx: &ReadTransaction<'_>,
+    table_id: TableId,
+    snapshot_id: SnapshotId,
+    error: Error,
+) -> Error {
     match (&error, tx.get_snapshot(table_id, snapshot_id)) {
         (Error::Store(StoreError::FileNotFound(_)), Ok(None)) => {
             Error::Expired { what: format!("snapshot {snapshot_id}") }
@@ -286,7 +291,9 @@ fn find(
     let is_kept = kept.is_some();
     let plan = match kept {
         Some(plan) => plan,
-        None => Arc::new(KeptPlan::new(request, pass(&reader, &table, &snapshot, &schema, (request, filter, started))?)),
+        None => {
+            Arc::new(KeptPlan::new(request, pass(&reader, &table, &snapshot, &schema, (request, filter, started))?))
+        }
     };
     let (range, more) = cut_page(&plan.passed.survivors, request.page);
     if more && !is_kept {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use prunus_catalog::{AddedFile, DataFileRow, Fault, FileDetail, FileEntry, literal_from_json, value_to_json};
+use prunus_catalog::{
+    AddedFile, DataFileRow, Fault, FileDetail, FileEntry, NamedPartition, literal_from_json, value_to_json,
+};
 use prunus_statistics::{FileColumn, PrimitiveType, Value as ColumnValue};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -137,9 +139,7 @@ impl From<FileDetail> for FileJson {
 }
 
 /// Partition constants by column; null is null.
-pub(super) fn partition_json(
-    partition: &BTreeMap<String, (PrimitiveType, Option<ColumnValue>)>,
-) -> BTreeMap<String, Value> {
+pub(crate) fn partition_json(partition: &NamedPartition) -> BTreeMap<String, Value> {
     let json = |(column_type, value): &(PrimitiveType, Option<ColumnValue>)| {
         value.as_ref().map_or(Value::Null, |value| value_to_json(value, *column_type))
     };

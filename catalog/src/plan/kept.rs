@@ -49,9 +49,7 @@ impl KeptPlan {
             Some(Filter::Iceberg(json)) => json.to_string().len(),
         };
         // A filter is kept as it was written and, by what is left of it, in parts.
-        2 * filter_bytes
-            + self.passed.survivors.capacity() * size_of::<Survivor>()
-            + self.passed.residuals.size_bytes()
+        2 * filter_bytes + self.passed.survivors.capacity() * size_of::<Survivor>() + self.passed.residuals.size_bytes()
     }
 }
 
