@@ -5,7 +5,11 @@ use std::future::ready;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use futures::FutureExt;
 use futures::stream::{self, StreamExt, TryStreamExt};
+use prunus_catalog::Error;
+use tokio::task::JoinError;
+use tracing::Instrument;
 
 use super::{ipc, json};
 use crate::accept::Format;
@@ -15,9 +19,9 @@ use crate::problem::Problem;
 /// and a client that does not read stops the work on it.
 pub(crate) const MAX_PIECES_AT_ONCE: usize = 2;
 
-/// The answer that begins with the first piece. The rest are the futures of the other pieces: they are polled in order,
-/// [`MAX_PIECES_AT_ONCE`] at a time, as the client reads, and dropped if it goes away. One that fails breaks the connection off, and
-/// is logged.
+/// The answer that begins with the first piece. The rest are what makes the other pieces: they run in order,
+/// [`MAX_PIECES_AT_ONCE`] at a time, as the client reads, and those that have not begun when it goes away never do. One that fails
+/// breaks the connection off, and is logged.
 pub(crate) fn answer<F>(
     format: Format,
     mut first: Vec<u8>,
@@ -35,7 +39,9 @@ where
         first.extend_from_slice(end);
         Body::from(first)
     } else {
-        let rest = stream::iter(rest).buffered(MAX_PIECES_AT_ONCE).map_ok(Bytes::from);
+        // On a task of its own a piece is made while the client takes the one before.
+        let made = rest.map(|piece| tokio::spawn(piece.in_current_span()).map(joined));
+        let rest = stream::iter(made).buffered(MAX_PIECES_AT_ONCE).map_ok(Bytes::from);
         let pieces = stream::iter([Ok(Bytes::from(first))]).chain(rest).chain(stream::iter([Ok(end.into())]));
         let until_failure = pieces.scan(false, |has_failed, piece: Result<Bytes, Problem>| {
             let is_over = std::mem::replace(has_failed, piece.is_err());
@@ -49,13 +55,16 @@ where
     (headers, body).into_response()
 }
 
+fn joined(piece: Result<Result<Vec<u8>, Problem>, JoinError>) -> Result<Vec<u8>, Problem> {
+    piece.unwrap_or(Err(Problem::Catalog(Error::Background)))
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use axum::body::to_bytes;
-    use prunus_catalog::Error;
 
     use super::*;
 
@@ -102,13 +111,32 @@ mod tests {
         let mut body = response.into_body().into_data_stream();
         for read in 1..=4 {
             assert!(body.next().await.unwrap().is_ok());
-            tokio::task::yield_now().await;
-            let most = read - 1 + MAX_PIECES_AT_ONCE - 1;
-            assert!(begun.load(Ordering::SeqCst) <= most, "{read}: {begun:?}");
+            pause().await;
+            // Of those that were read one was there from the beginning.
+            assert!(begun.load(Ordering::SeqCst) < read + MAX_PIECES_AT_ONCE, "{read}: {begun:?}");
         }
+        let until_then = begun.load(Ordering::SeqCst);
         drop(body);
-        tokio::task::yield_now().await;
-        assert_eq!(begun.load(Ordering::SeqCst), 4);
+        pause().await;
+        assert_eq!(begun.load(Ordering::SeqCst), until_then);
+    }
+
+    #[tokio::test]
+    async fn a_piece_is_made_while_the_one_before_is_taken() {
+        let (response, begun) = of_pieces(numbered(9));
+        let mut body = response.into_body().into_data_stream();
+        for read in 1..=4 {
+            assert!(body.next().await.unwrap().is_ok());
+            pause().await;
+            assert_eq!(begun.load(Ordering::SeqCst), if read == 1 { 0 } else { read });
+        }
+    }
+
+    /// Lets the tasks run that can.
+    async fn pause() {
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
     }
 
     #[tokio::test]

@@ -1,0 +1,11 @@
+//! Clients of the HTTP API in other languages. `PRUNUS_PYTHON` is a Python that has their packages; without it the tests skip,
+//! unless `PRUNUS_REQUIRE_PYTHON` is set.
+#![allow(
+    clippy::pedantic,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first thing that is not as it should be, its helpers too"
+)]
+
+mod example;
