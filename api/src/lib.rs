@@ -2,7 +2,7 @@
 //!
 //! [`serve`] answers on a listener until it is told to stop; [`router`] is the same without a network. A request goes from
 //! the router through an extractor (`extract`) to a handler (`routes`), which parses, calls the catalog and renders; the
-//! JSON of both ways is in [`wire`], and every error becomes a `problem`.
+//! JSON of both ways is in [`wire`], long answers are written by `formats`, and every error becomes a `problem`.
 
 mod server;
 mod router;
@@ -10,6 +10,7 @@ mod routes;
 mod openapi;
 mod extract;
 mod accept;
+mod formats;
 mod idempotency;
 mod replies;
 mod page_token;

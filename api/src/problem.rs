@@ -16,6 +16,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use prunus_catalog::{Error, Fault, NameError, StoredReply};
 
+use crate::formats::WriteError;
 use crate::request_id;
 use crate::router::MAX_BODY_BYTES;
 use crate::wire::{ConflictJson, FaultJson, MAX_FAULTS, ProblemJson};
@@ -40,7 +41,10 @@ pub(crate) enum Problem {
     #[error("the path does not have the method {0}")]
     MethodNotAllowed(String),
     /// The client wants a format that there is not.
-    #[error("the answer is application/json, which the Accept header excludes")]
+    #[error(
+        "the Accept header excludes the formats of the answer: application/json, and for plans and listings of files \
+         application/vnd.apache.arrow.stream"
+    )]
     NotAcceptable,
     /// The body is not said to be JSON.
     #[error("the body must be application/json, not {0}")]
@@ -87,6 +91,9 @@ pub(crate) enum Problem {
     /// A reply that is stored, or to be stored, is no answer.
     #[error("a reply of status {0} cannot be given")]
     UnusableReply(u16),
+    /// An answer could not be written.
+    #[error("an answer could not be written")]
+    Unwritten(#[from] WriteError),
     /// A handler panicked.
     #[error("a handler panicked: {0}")]
     Panicked(String),
@@ -192,7 +199,7 @@ impl Problem {
     }
 
     /// The message and those of its causes.
-    fn chain(&self) -> String {
+    pub(crate) fn chain(&self) -> String {
         let mut chain = self.to_string();
         let mut cause = self.source();
         while let Some(error) = cause {

@@ -1,8 +1,11 @@
 //! The id of a request: the client's own where it gives a usable one, else a new one. It is in the answer, in every error
 //! and in every line of the log.
 
-use axum::extract::Request;
-use axum::http::HeaderName;
+use std::convert::Infallible;
+
+use axum::extract::{FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderName};
 use tower_http::request_id::RequestId;
 use tracing::Span;
 
@@ -25,8 +28,23 @@ pub(crate) async fn drop_unusable(mut request: Request) -> Request {
 
 /// The id of a request that has been given one.
 pub(crate) fn of<B>(request: &axum::http::Request<B>) -> String {
-    let id = request.extensions().get::<RequestId>();
+    among(request.extensions())
+}
+
+fn among(extensions: &Extensions) -> String {
+    let id = extensions.get::<RequestId>();
     id.and_then(|id| id.header_value().to_str().ok()).unwrap_or_default().to_owned()
+}
+
+/// The id of a request, for a handler.
+pub(crate) struct RequestIdOf(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for RequestIdOf {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(among(&parts.extensions)))
+    }
 }
 
 /// The span that all log lines of a request stand in.

@@ -7,7 +7,10 @@ use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::{from_fn, from_fn_with_state, map_request};
 use axum::response::{IntoResponse, Response};
 use prunus_catalog::Catalog;
+use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{Predicate, SizeAbove};
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
 use tower_http::trace::TraceLayer;
 use utoipa::openapi::OpenApi;
@@ -23,6 +26,9 @@ use crate::{accept, idempotency, openapi, request_id};
 
 /// The largest body that is read.
 pub const MAX_BODY_BYTES: usize = 64 << 20;
+
+/// The smallest body that is compressed.
+const MIN_COMPRESSED_BYTES: u16 = 1024;
 
 /// The HTTP API over a catalog.
 pub fn router(catalog: Catalog) -> Router {
@@ -81,14 +87,20 @@ pub(crate) fn described() -> OpenApi {
 fn with_layers(routes: Router) -> Router {
     routes
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
-        .layer(from_fn(accept::require_json))
+        .layer(from_fn(accept::require_format))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(problem::render))
+        .layer(compression())
         .layer(PropagateRequestIdLayer::x_request_id())
         // Failures are logged by `problem::render`, which knows their causes.
         .layer(TraceLayer::new_for_http().make_span_with(request_id::span).on_failure(()))
         .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
         .layer(map_request(request_id::drop_unusable))
+}
+
+/// Compresses what is worth it for those who take it, pieces as they come.
+fn compression() -> CompressionLayer<impl Predicate> {
+    CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(SizeAbove::new(MIN_COMPRESSED_BYTES))
 }
 
 async fn no_such_route(request: Request) -> Problem {

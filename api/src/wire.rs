@@ -52,5 +52,6 @@ pub use table::{NewSchemaJson, NewTableJson, SchemaJson, TableJson, TableNameJso
 pub use tag::{TagJson, TagsJson};
 pub use transaction::{TableCommitJson, TableCommittedJson, TransactionCommittedJson, TransactionJson};
 
+pub(crate) use file::partition_json;
 pub(crate) use page::page_size;
-pub(crate) use time::{parse_time, snapshot_ref};
+pub(crate) use time::{parse_time, snapshot_ref, to_rfc3339};

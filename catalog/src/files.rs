@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use prunus_manifest::{DataFileRow, FileId, ReadTransaction, SnapshotId, TableRow};
-use prunus_statistics::{FileColumn, PrimitiveType, Value};
+use prunus_statistics::{FileColumn, PrimitiveType};
 
 use crate::catalog::Catalog;
+use crate::file_chunk::{NamedPartition, named_partition};
 use crate::history::History;
 use crate::location::Location;
 use crate::name::TableIdent;
@@ -19,8 +20,8 @@ use crate::{Error, Fault, Result, column_ref, tables};
 pub struct FileEntry {
     /// The file.
     pub row: DataFileRow,
-    /// Its partition constants by column key; `None` is null.
-    pub partition: BTreeMap<String, (PrimitiveType, Option<Value>)>,
+    /// Its partition constants.
+    pub partition: NamedPartition,
 }
 
 /// A data file with its statistics.
@@ -34,14 +35,7 @@ pub struct FileDetail {
 
 impl FileEntry {
     pub(crate) fn new(row: DataFileRow, leaves: &[LeafColumn]) -> Self {
-        let partition = row
-            .partition
-            .iter()
-            .filter_map(|(id, value)| {
-                let leaf = leaves.iter().find(|leaf| leaf.id == *id)?;
-                Some((column_ref::key(&leaf.path), (leaf.column_type, value.clone())))
-            })
-            .collect();
+        let partition = named_partition(&row.partition, leaves);
         Self { row, partition }
     }
 }

@@ -40,7 +40,9 @@ mod plan;
 mod obstacle_log;
 mod leases;
 mod snapshots;
+mod file_chunk;
 mod files;
+mod file_page;
 mod coverage;
 mod changes;
 mod rollback;
@@ -68,6 +70,8 @@ pub use declared::{DeclaredBound, DeclaredStatistics};
 pub use error::{Error, Fault, Result};
 pub use evolution::{Evolved, FieldPlace, MAX_SCHEMA_CHANGES, SchemaChange, evolve};
 pub use expire::{ExpireRequest, ExpireRun, Expired, MAX_EXPIRED_SNAPSHOTS, MAX_FORGOTTEN_FILES};
+pub use file_chunk::{FILES_PER_CHUNK, FileChunk, NamedPartition};
+pub use file_page::ListedPage;
 pub use files::{FileDetail, FileEntry};
 pub use leases::{LEASE_MS, MAX_LEASES};
 pub use location::{Location, LocationError, MAX_LOCATION_BYTES};
@@ -79,14 +83,14 @@ pub use operations::{backup, check, restore};
 pub use orphans::{MIN_ORPHAN_AGE_MS, OrphanPage, OrphansRequest};
 pub use page::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageSize};
 pub use plan::{
-    ConjunctMetrics, Explained, ExplainedConjunct, Filter, Plan, PlanMetrics, PlanPage, PlanRequest, PlanTimings,
-    PlannedFile, Pruning, SnapshotRef,
+    ConjunctMetrics, Explained, ExplainedConjunct, Filter, NamesInFile, Plan, PlanMetrics, PlanPage, PlanRequest,
+    PlanTimings, PlannedChunk, PlannedFile, PlannedPage, Pruning, SnapshotRef,
 };
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
-    AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, DataFileRow,
-    Existing, Fault as CheckFault, FileId, Finding, ManifestId, Mend, Operation, Place, PowerLoss, RequestKey,
-    SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
+    AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, DataFileColumns,
+    DataFileRow, Distinct, Existing, Fault as CheckFault, FileId, Finding, MAX_READERS, ManifestId, Mend, Operation,
+    Place, PowerLoss, RequestKey, SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
 };
 pub use prunus_pruner::{FilterError, NanOrder, Obstacle, Obstacles, Outcome, Verdict};
 pub use regroup::{RegroupRequest, Regrouped};

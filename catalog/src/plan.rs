@@ -8,41 +8,42 @@
 
 mod explain;
 mod filter;
+mod kept;
 mod metrics;
 mod overlap;
+mod page;
 mod passes;
 mod prepare;
 
-use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prunus_manifest::{
-    Error as StoreError, FileId, FileLeaf, ReadTransaction, SchemaId, SnapshotId, SnapshotRow, TableId, TableRow,
-    Totals,
+    Error as StoreError, FileId, ReadTransaction, SchemaId, SnapshotId, SnapshotRow, TableId, TableRow, Totals,
 };
 use prunus_pruner::{NanOrder, Verdict};
 use prunus_statistics::FieldId;
 
 use crate::catalog::Catalog;
 use crate::clock::time_text;
-use crate::file_columns::FileNames;
 use crate::files::FileEntry;
-use crate::history::History;
 use crate::name::TableIdent;
 use crate::page::PageSize;
-use crate::plan_cache::{PlanCache, PlanReader};
-use crate::schema::{LeafColumn, Schema};
+use crate::plan_cache::PlanReader;
+use crate::schema::Schema;
 use crate::table_schema::TableSchema;
 use crate::{Error, Result, blocking, files};
 
-use filter::{ReadFilter, ResidualIndex, ResidualTable};
+use filter::ReadFilter;
 use passes::{Passed, Span, Survivor};
 
 pub use explain::{Explained, ExplainedConjunct};
 pub use filter::Filter;
+pub(crate) use kept::KeptPlan;
 pub use metrics::{ConjunctMetrics, PlanMetrics, PlanTimings};
 pub(crate) use overlap::OverlapFilter;
+pub use page::{NamesInFile, PlannedChunk, PlannedPage};
 
 /// Which snapshot is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,7 +106,7 @@ impl SnapshotRef {
 }
 
 /// What is to be planned.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlanRequest {
     /// The filter; none matches every row.
     pub filter: Option<Filter>,
@@ -182,19 +183,6 @@ pub struct PlannedFile {
     pub columns: Arc<[(FieldId, Option<String>)]>,
 }
 
-/// What the read transaction finds: everything but the entries.
-struct Found {
-    table_id: TableId,
-    snapshot_id: SnapshotId,
-    schema_id: SchemaId,
-    schema: Arc<TableSchema>,
-    /// Where the table has and had but one, files call all columns as it does.
-    history: Option<Arc<History>>,
-    survivors: Vec<Survivor>,
-    residuals: ResidualTable,
-    metrics: PlanMetrics,
-}
-
 impl Catalog {
     /// Plans a scan. A plan that has a next page holds its snapshot against expiry.
     ///
@@ -205,34 +193,53 @@ impl Catalog {
         let catalog = self.clone();
         blocking::run(move || {
             let started = Instant::now();
-            again_if_expired(|| catalog.plan_once(&ident, &request, started))
+            again_if_expired(|| {
+                let (page, first) = catalog.plan_once(&ident, &request, started)?;
+                page.into_plan(&first)
+            })
         })
         .await
     }
 
-    fn plan_once(&self, ident: &TableIdent, request: &PlanRequest, started: Instant) -> Result<Plan> {
+    /// Plans a scan for whom a page as a whole is too much: gives the page without its files, and what `render` makes of the
+    /// first chunk of these. [`PlannedPage::chunk`] reads the others. A page of more than one chunk holds its snapshot
+    /// against expiry, too.
+    ///
+    /// # Errors
+    /// Those of [`Catalog::plan`].
+    pub async fn plan_page<T: Send + 'static>(
+        &self,
+        ident: TableIdent,
+        request: PlanRequest,
+        render: impl FnOnce(&PlannedPage, &PlannedChunk) -> T + Send + 'static,
+    ) -> Result<(PlannedPage, T)> {
+        let catalog = self.clone();
+        blocking::run(move || {
+            let started = Instant::now();
+            let (page, first) = again_if_expired(|| catalog.plan_once(&ident, &request, started))?;
+            let rendered = render(&page, &first);
+            Ok((page, rendered))
+        })
+        .await
+    }
+
+    fn plan_once(
+        &self,
+        ident: &TableIdent,
+        request: &PlanRequest,
+        started: Instant,
+    ) -> Result<(PlannedPage, PlannedChunk)> {
         let filter = request.filter.clone().map(ReadFilter::parse).transpose()?;
-        let Found { table_id, snapshot_id, schema_id, schema, history, survivors, residuals, mut metrics } =
-            self.store.read(|tx| find(tx, &self.plan_cache, ident, request, filter.as_ref()))?;
+        let mut page = self.store.read(|tx| find(tx, self, ident, request, filter.as_ref()))?;
         // A later page is of the same plan.
         if !matches!(request.page, PlanPage::After(..)) {
-            self.obstacle_log.record(table_id, &metrics, self.clock.now_ms());
-        }
-        let (page, more) = cut_page(&survivors, request.page);
-        if more {
-            self.leases.take(table_id, snapshot_id, self.clock.now_ms());
+            self.obstacle_log.record(page.table_id(), &page.metrics, self.clock.now_ms());
         }
         let entries_started = Instant::now();
-        let of_files: Vec<ResidualIndex> = page.iter().map(|survivor| survivor.residual).collect();
-        let residuals = residuals.write(filter.as_ref(), &of_files);
-        let names = history.as_ref().map(|history| FileNames::new(history, &schema.schema));
-        let files = self.store.read(|tx| {
-            let files = load_entries(tx, page, residuals, (&schema.leaves, names.as_ref()));
-            files.map_err(|error| gone_or_lost(tx, table_id, snapshot_id, error))
-        })?;
-        metrics.timings.entries = entries_started.elapsed();
-        metrics.timings.total = started.elapsed();
-        Ok(Plan { snapshot_id, schema_id, schema: schema.schema.clone(), files, more, metrics })
+        let first = page.load_chunk(0)?;
+        page.metrics.timings.entries = entries_started.elapsed();
+        page.metrics.timings.total = started.elapsed();
+        Ok((page, first))
     }
 }
 
@@ -246,7 +253,12 @@ fn again_if_expired<T>(mut plan: impl FnMut() -> Result<T>) -> Result<T> {
 }
 
 /// What it means that the entries of a snapshot could not be read: they went with it, or something is wrong with the store.
-fn gone_or_lost(tx: &ReadTransaction<'_>, table_id: TableId, snapshot_id: SnapshotId, error: Error) -> Error {
+pub(crate) fn gone_or_lost(
+    tx: &ReadTransaction<'_>,
+    table_id: TableId,
+    snapshot_id: SnapshotId,
+    error: Error,
+) -> Error {
     match (&error, tx.get_snapshot(table_id, snapshot_id)) {
         (Error::Store(StoreError::FileNotFound(_)), Ok(None)) => {
             Error::Expired { what: format!("snapshot {snapshot_id}") }
@@ -255,31 +267,56 @@ fn gone_or_lost(tx: &ReadTransaction<'_>, table_id: TableId, snapshot_id: Snapsh
     }
 }
 
+/// Everything but the files' entries.
 fn find(
     tx: &ReadTransaction<'_>,
-    cache: &PlanCache,
+    catalog: &Catalog,
     ident: &TableIdent,
     request: &PlanRequest,
     filter: Option<&ReadFilter>,
-) -> Result<Found> {
-    let bind_started = Instant::now();
+) -> Result<PlannedPage> {
+    let started = Instant::now();
     let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
     if let PlanPage::After(file_id, _) = request.page {
         files::check_page(tx, &table, Some(file_id))?;
     }
     let snapshot = request.snapshot.resolve(tx, &table)?;
-    let reader = PlanReader::new(cache, tx, &table);
+    let reader = PlanReader::new(&catalog.plan_cache, tx, &table);
     let schema = reader.load_schema(snapshot.schema_id)?;
     let history = if table.schema_id == SchemaId::FIRST { None } else { Some(reader.load_history()?) };
+    let kept = match request.page {
+        PlanPage::After(..) => reader.get_plan(&snapshot, request),
+        PlanPage::First(_) | PlanPage::MetricsOnly => None,
+    };
+    let is_kept = kept.is_some();
+    let plan = match kept {
+        Some(plan) => plan,
+        None => {
+            Arc::new(KeptPlan::new(request, pass(&reader, &table, &snapshot, &schema, (request, filter, started))?))
+        }
+    };
+    let (range, more) = cut_page(&plan.passed.survivors, request.page);
+    if more && !is_kept {
+        reader.keep_plan(&snapshot, &plan);
+    }
+    Ok(PlannedPage::new(catalog, &table, &snapshot, (schema, history), plan, (range, more, filter)))
+}
+
+/// Runs the passes; the survivors come by rising `file_id`.
+fn pass(
+    reader: &PlanReader<'_>,
+    table: &TableRow,
+    snapshot: &ResolvedSnapshot,
+    schema: &TableSchema,
+    (request, filter, started): (&PlanRequest, Option<&ReadFilter>, Instant),
+) -> Result<Passed> {
     let program = prepare::compile(&schema.columns, request, filter)?;
-    let bind = bind_started.elapsed();
-    let span = Span::whole(snapshot.snapshot_id);
-    let Passed { mut survivors, residuals, mut metrics } = passes::run(&reader, &table, span, &program)?;
-    check_totals(&table, &snapshot, &metrics)?;
-    survivors.sort_unstable_by_key(|survivor| survivor.file_id);
-    metrics.timings.bind = bind;
-    let ResolvedSnapshot { snapshot_id, schema_id, .. } = snapshot;
-    Ok(Found { table_id: table.table_id, snapshot_id, schema_id, schema, history, survivors, residuals, metrics })
+    let bind = started.elapsed();
+    let mut passed = passes::run(reader, table, Span::whole(snapshot.snapshot_id), &program)?;
+    check_totals(table, snapshot, &passed.metrics)?;
+    passed.survivors.sort_unstable_by_key(|survivor| survivor.file_id);
+    passed.metrics.timings.bind = bind;
+    Ok(passed)
 }
 
 /// Holds what a plan has looked at against what the snapshot is said to hold: a row that is lost or damaged is an error, never
@@ -293,38 +330,15 @@ fn check_totals(table: &TableRow, snapshot: &ResolvedSnapshot, metrics: &PlanMet
     Err(Error::Store(prunus_manifest::Error::Miscounted { table_id, snapshot_id, expected, found }))
 }
 
-/// The survivors that a page asks for, and whether more follow.
-fn cut_page(survivors: &[Survivor], page: PlanPage) -> (&[Survivor], bool) {
+/// Which of the survivors a page asks for, and whether more follow.
+fn cut_page(survivors: &[Survivor], page: PlanPage) -> (Range<usize>, bool) {
     let (after, size) = match page {
-        PlanPage::MetricsOnly => return (&[], false),
+        PlanPage::MetricsOnly => return (0..0, false),
         PlanPage::First(size) => (0, size),
         PlanPage::After(file_id, size) => (survivors.partition_point(|survivor| survivor.file_id <= file_id), size),
     };
-    let rest = survivors.get(after..).unwrap_or_default();
-    match rest.split_at_checked(size.as_usize()) {
-        Some((page, more)) => (page, !more.is_empty()),
-        None => (rest, false),
-    }
-}
-
-fn load_entries(
-    tx: &ReadTransaction<'_>,
-    page: &[Survivor],
-    residuals: Vec<Option<Arc<Filter>>>,
-    (leaves, names): (&[LeafColumn], Option<&FileNames<'_>>),
-) -> Result<Vec<PlannedFile>> {
-    let file_ids: Vec<FileId> = page.iter().map(|survivor| survivor.file_id).collect();
-    let rows = tx.load_data_files(&file_ids)?;
-    // Most files have one of a few sets of leaves, which they share.
-    let mut known: HashMap<*const FileLeaf, Arc<[_]>> = HashMap::new();
-    let files = rows.into_iter().zip(page).zip(residuals).map(|((row, survivor), residual)| {
-        let of_leaves = || names.map(|names| names.of_file(&row.leaves)).unwrap_or_default().into();
-        let columns = Arc::clone(known.entry(row.leaves.as_ptr()).or_insert_with(of_leaves));
-        // A file all of whose rows match has nothing left to filter, whatever pruning found of the parts of the filter.
-        let residual = residual.filter(|_| survivor.verdict != Verdict::All);
-        PlannedFile { entry: FileEntry::new(row, leaves), verdict: survivor.verdict, residual, columns }
-    });
-    Ok(files.collect())
+    let end = survivors.len().min(after.saturating_add(size.as_usize()));
+    (after..end, end < survivors.len())
 }
 
 /// Since when something runs, added to what it took before.

@@ -23,6 +23,7 @@ use prunus_pruner::ColumnZones;
 use prunus_statistics::{FieldId, PrimitiveType};
 
 use crate::history::History;
+use crate::plan::{KeptPlan, PlanRequest, ResolvedSnapshot};
 use crate::table_schema::TableSchema;
 use crate::zone_maps::WritersWord;
 use crate::{Result, zone_maps};
@@ -56,6 +57,8 @@ enum Key {
     UndeclaredColumn(ManifestId, FieldId, PrimitiveType, u64),
     /// That there is no such block, with the generation of the layout: one may come.
     NoColumn(ManifestId, FieldId, PrimitiveType, u64),
+    /// With the generations of layout and statistics, and a hash of what was asked.
+    Plan(TableId, SnapshotId, SchemaId, u64, u64, u64),
     Tail(TableId),
     TailColumn(ChunkId, FieldId, PrimitiveType),
     UndeclaredTailColumn(ChunkId, FieldId, PrimitiveType),
@@ -70,6 +73,7 @@ enum Part {
     Removals(Arc<Removals>),
     Zones(Arc<TableZones>),
     Column(Arc<ColumnZones>),
+    Plan(Arc<KeptPlan>),
     Tail(Arc<Tail>),
 }
 
@@ -161,6 +165,7 @@ impl Part {
                 Self::Removals(removals) => removals.len() * REMOVAL_BYTES,
                 Self::Zones(zones) => zones.size_bytes(),
                 Self::Column(zones) => zones.size_bytes(),
+                Self::Plan(plan) => plan.size_bytes(),
                 Self::Tail(tail) => tail.size_bytes(),
             }
     }
@@ -355,6 +360,25 @@ impl<'a> PlanReader<'a> {
             Part::Column,
             zone_maps::of_tail_column(&chunk.entries, column, self.written_as(column)?, WritersWord::NotTaken)?
         )
+    }
+
+    /// A plan of a snapshot that an earlier page of the same request was cut from.
+    pub(crate) fn get_plan(&self, snapshot: &ResolvedSnapshot, request: &PlanRequest) -> Option<Arc<KeptPlan>> {
+        let key = self.plan_key(snapshot, KeptPlan::hash(request));
+        let plan = self.get(key, |part| if let Part::Plan(plan) = part { Some(plan) } else { None })?;
+        plan.is_of(request).then_some(plan)
+    }
+
+    /// Keeps a plan for its later pages.
+    pub(crate) fn keep_plan(&self, snapshot: &ResolvedSnapshot, plan: &Arc<KeptPlan>) {
+        self.cache.parts.insert(self.plan_key(snapshot, plan.own_hash()), Part::Plan(Arc::clone(plan)));
+    }
+
+    /// Repairs and late columns change what is known of files, though not the snapshot.
+    fn plan_key(&self, snapshot: &ResolvedSnapshot, request_hash: u64) -> Key {
+        let TableRow { table_id, layout_generation, statistics_generation, .. } = *self.table;
+        let ResolvedSnapshot { snapshot_id, schema_id, .. } = *snapshot;
+        Key::Plan(table_id, snapshot_id, schema_id, layout_generation, statistics_generation, request_hash)
     }
 
     /// The type that the statistics of the tail are in. Where it changes so that they are others, their generation does.

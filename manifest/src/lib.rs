@@ -34,6 +34,8 @@ mod totals;
 mod commit;
 mod conflict;
 mod data_file;
+mod data_file_columns;
+mod distinct;
 mod leaf_set;
 mod rollback;
 mod tail;
@@ -82,6 +84,8 @@ pub use check::{CheckProgress, CheckReport, Difference, Fault, Finding, MAX_FIND
 pub use column_zones::{ColumnZones, MAX_BOUND_BYTES, arrow_type};
 pub use commit::{CheckedCommit, Committed, NewCommit, NewDataFile};
 pub use data_file::{DataFileRow, Partition};
+pub use data_file_columns::{DataFileColumns, MAX_FILES_PER_READ};
+pub use distinct::Distinct;
 pub use entry_block::EntryBlock;
 pub use error::{BlockName, Conflict, ConflictReason, Error, FormatError, Result};
 pub use expire::{Bounded, Expiry, Gap};

@@ -22,6 +22,7 @@ mod evolution_random;
 mod expire;
 mod files;
 mod footers;
+mod formats;
 mod idempotency;
 mod leases;
 mod lies;

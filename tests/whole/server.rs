@@ -43,6 +43,11 @@ impl Server {
         Self { url, client: reqwest::Client::new(), folder, catalog }
     }
 
+    /// The URL of a route, for clients of another kind.
+    pub(crate) fn url(&self, route: &str) -> String {
+        format!("{}{route}", self.url)
+    }
+
     /// The folder for data files.
     pub(crate) fn data(&self) -> PathBuf {
         self.folder.path().join("data")

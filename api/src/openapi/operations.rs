@@ -10,7 +10,7 @@ use utoipa::openapi::{Ref, RefOr, Required, Response};
 
 use super::problems::{self, Answer};
 use super::values::{NameSchema, NamespaceNameSchema, NumberSchema};
-use crate::accept;
+use crate::accept::Offer;
 use crate::idempotency::{self, MAX_KEY_BYTES};
 
 const REQUEST_ID: &str = "X-Request-Id";
@@ -30,7 +30,7 @@ pub(super) fn complete(path: &str, item: &mut PathItem) {
             let is_change = idempotency::is_change(&method, path);
             operation.parameters.get_or_insert_default().splice(0..0, variable.iter().cloned());
             complete_operation(operation, is_change);
-            if !accept::is_for_people(path) {
+            if Offer::of_route(path) != Offer::Own {
                 answer(operation, [problems::NOT_ACCEPTABLE]);
             }
         }

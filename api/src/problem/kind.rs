@@ -50,6 +50,7 @@ impl Problem {
             Self::MalformedPathPart { .. } => Kind::new(MALFORMED, "malformed-path", "Malformed path"),
             Self::StalePageToken => Kind::new(StatusCode::GONE, "stale-page-token", "Stale page token"),
             Self::UnusableReply(_) => INTERNAL,
+            Self::Unwritten(_) => INTERNAL,
             Self::Panicked(_) => INTERNAL,
         }
     }
@@ -88,6 +89,7 @@ fn catalog_kind(error: &Error) -> Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::WriteError;
     use prunus_catalog::{SnapshotId, StorageError};
 
     fn text() -> String {
@@ -123,6 +125,7 @@ mod tests {
             Problem::MalformedPathPart { part: "table", message: text() },
             Problem::StalePageToken,
             Problem::UnusableReply(0),
+            Problem::Unwritten(WriteError::Json(serde_json::from_str::<()>("").unwrap_err())),
             Problem::Panicked(text()),
         ];
         insta::assert_snapshot!(table(problems), @r"
@@ -139,6 +142,7 @@ mod tests {
         MalformedPathPart: 400 malformed-path
         StalePageToken: 410 stale-page-token
         UnusableReply: 500 internal
+        Unwritten: 500 internal
         Panicked: 500 internal
         ");
     }

@@ -1,5 +1,7 @@
 //! The files of a snapshot: listed, or one with its statistics.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -9,11 +11,14 @@ use utoipa::openapi::schema::{OneOfBuilder, Schema};
 use utoipa::openapi::{Ref, RefOr};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
+use crate::accept::{Accepted, Format};
 use crate::extract::{QueryOf, TableOf};
+use crate::formats::{FilesWriter, body};
 use crate::openapi::values::{NumberSchema, PageSizeSchema};
 use crate::openapi::{Gone, NotFound, Refused};
 use crate::page_token::{FilePosition, PageTokens, stale};
 use crate::problem::Problem;
+use crate::request_id::RequestIdOf;
 use crate::wire::{FileJson, FilesJson, page_size, snapshot_ref};
 
 /// Which files of which snapshot.
@@ -67,33 +72,42 @@ impl ToSchema for FilesOrFileJson {
 pub(crate) async fn list(
     State(catalog): State<Catalog>,
     TableOf(ident): TableOf,
+    accepted: Accepted,
+    RequestIdOf(request_id): RequestIdOf,
     QueryOf(mut query): QueryOf<FilesQuery>,
 ) -> Result<Response, Problem> {
     let snapshot = snapshot_ref(query.snapshot_id, query.as_of.as_deref())?;
     match query.path.take() {
-        None => Ok(list_page(catalog, ident, snapshot, &query).await?.into_response()),
+        None => list_page((catalog, request_id), ident, snapshot, &query, accepted.format()?).await,
         Some(_) if query.page_size.is_some() || query.page_token.is_some() => {
             Err(Fault::at("path", "one file has no pages").into())
         }
-        Some(path) => Ok(Json(FileJson::from(catalog.load_file(ident, snapshot, path).await?)).into_response()),
+        Some(path) => {
+            accepted.json()?;
+            Ok(Json(FileJson::from(catalog.load_file(ident, snapshot, path).await?)).into_response())
+        }
     }
 }
 
 async fn list_page(
-    catalog: Catalog,
+    (catalog, request_id): (Catalog, String),
     ident: TableIdent,
     snapshot: SnapshotRef,
     query: &FilesQuery,
-) -> Result<Json<FilesJson>, Problem> {
+    format: Format,
+) -> Result<Response, Problem> {
     let tokens = PageTokens::of("files", &(ident.to_string(), query.snapshot_id, &query.as_of));
     let position: Option<FilePosition> = tokens.decode(query.page_token.as_deref())?;
     let snapshot = position.map_or(snapshot, |position| SnapshotRef::Id(SnapshotId(position.snapshot_id)));
     let after = position.map(|position| FileId(position.after));
-    let (snapshot_id, files, more) =
-        catalog.list_files(ident, snapshot, after, page_size(query.page_size)?).await.map_err(stale(position))?;
-    let last = files.last().filter(|_| more);
-    let position = |after: FileId| FilePosition { snapshot_id: snapshot_id.0, after: after.0 };
-    let next_page_token = last.map(|last| tokens.encode(&position(last.row.file_id)));
-    let files = files.into_iter().map(FileJson::from).collect();
-    Ok(Json(FilesJson { snapshot_id: snapshot_id.0, files, next_page_token }))
+    let writer = FilesWriter { format, tokens };
+    let begin = move |page: &_, first: &_| writer.begin(page, first);
+    let asked = (after, page_size(query.page_size)?);
+    let (page, first) = catalog.list_files_page(ident, snapshot, asked, begin).await.map_err(stale(position))?;
+    let page = Arc::new(page);
+    let rest = (1..page.chunks()).map(move |index| {
+        let page = Arc::clone(&page);
+        async move { Ok(page.chunk(index, move |_, chunk| writer.chunk(chunk)).await??) }
+    });
+    Ok(body::answer(format, first?, rest, request_id))
 }

@@ -1,13 +1,19 @@
 //! Plans.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
-use prunus_catalog::{Catalog, Plan};
+use axum::response::Response;
+use prunus_catalog::Catalog;
 
+use crate::accept::Accepted;
 use crate::extract::{JsonBody, TableOf};
+use crate::formats::{PlanPart, PlanWriter, body};
 use crate::openapi::{Gone, NotFound, Refused};
 use crate::page_token::{PageTokens, PlanPosition, stale};
 use crate::problem::Problem;
+use crate::request_id::RequestIdOf;
 use crate::wire::{ExplainJson, ExplainedJson, PlanJson, PlannedJson};
 
 /// Plan a scan.
@@ -21,19 +27,23 @@ use crate::wire::{ExplainJson, ExplainedJson, PlanJson, PlannedJson};
 pub(crate) async fn plan(
     State(catalog): State<Catalog>,
     TableOf(ident): TableOf,
-    JsonBody(body): JsonBody<PlanJson>,
-) -> Result<Json<PlannedJson>, Problem> {
-    let tokens = PageTokens::of("plan", &(ident.to_string(), body.without_page()));
-    let position: Option<PlanPosition> = tokens.decode(body.page_token.as_deref())?;
-    let request = body.parse(position)?;
-    let plan = catalog.plan(ident, request).await.map_err(stale(position))?;
-    let next = next_position(&plan);
-    let mut page = match position {
-        None => PlannedJson::first_page(plan),
-        Some(_) => PlannedJson::later_page(plan),
-    };
-    page.next_page_token = next.map(|position| tokens.encode(&position));
-    Ok(Json(page))
+    accepted: Accepted,
+    RequestIdOf(request_id): RequestIdOf,
+    JsonBody(plan): JsonBody<PlanJson>,
+) -> Result<Response, Problem> {
+    let tokens = PageTokens::of("plan", &(ident.to_string(), plan.without_page()));
+    let position: Option<PlanPosition> = tokens.decode(plan.page_token.as_deref())?;
+    let part = if position.is_none() { PlanPart::First } else { PlanPart::Later };
+    let writer = PlanWriter { format: accepted.format()?, tokens, part };
+    let request = plan.parse(position)?;
+    let begin = move |page: &_, first: &_| writer.begin(page, first);
+    let (page, first) = catalog.plan_page(ident, request, begin).await.map_err(stale(position))?;
+    let page = Arc::new(page);
+    let rest = (1..page.chunks()).map(move |index| {
+        let page = Arc::clone(&page);
+        async move { Ok(page.chunk(index, move |page, chunk| writer.chunk(page, chunk)).await??) }
+    });
+    Ok(body::answer(writer.format, first?, rest, request_id))
 }
 
 /// Explain what a plan does with a file.
@@ -51,9 +61,4 @@ pub(crate) async fn explain(
 ) -> Result<Json<ExplainedJson>, Problem> {
     let request = body.plan.parse(None)?;
     Ok(Json(catalog.explain(ident, body.path, request).await?.into()))
-}
-
-fn next_position(plan: &Plan) -> Option<PlanPosition> {
-    let last = plan.files.last().filter(|_| plan.more)?;
-    Some(PlanPosition { snapshot_id: plan.snapshot_id.0, schema_id: plan.schema_id.0, after: last.entry.row.file_id.0 })
 }

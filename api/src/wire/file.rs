@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use prunus_catalog::{
-    AddedFile, DataFileRow, Fault, FileDetail, FileEntry, literal_from_json, value_to_json, whole_number,
+    AddedFile, DataFileRow, Fault, FileDetail, FileEntry, NamedPartition, literal_from_json, value_to_json,
+    whole_number,
 };
 use prunus_statistics::{FileColumn, PrimitiveType, Value as ColumnValue};
 use serde::{Deserialize, Serialize};
@@ -151,9 +152,7 @@ impl From<FileDetail> for FileJson {
 }
 
 /// Partition constants by column; null is null.
-pub(super) fn partition_json(
-    partition: &BTreeMap<String, (PrimitiveType, Option<ColumnValue>)>,
-) -> BTreeMap<String, Value> {
+pub(crate) fn partition_json(partition: &NamedPartition) -> BTreeMap<String, Value> {
     let json = |(column_type, value): &(PrimitiveType, Option<ColumnValue>)| {
         value.as_ref().map_or(Value::Null, |value| value_to_json(value, *column_type))
     };

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use prunus_catalog::{ConjunctMetrics, Plan, PlanMetrics, PlanTimings, PlannedFile, Verdict};
+use prunus_catalog::{ConjunctMetrics, PlanMetrics, PlanTimings};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::file::partition_json;
 use super::plan::FilterJson;
 use super::table::SchemaJson;
 use crate::openapi::values::ValueSchema;
@@ -30,25 +29,6 @@ pub struct PlannedJson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub next_page_token: Option<String>,
-}
-
-impl PlannedJson {
-    /// The first page of a plan, as far as it does not name the next.
-    pub(crate) fn first_page(plan: Plan) -> Self {
-        let metrics = PlanMetricsJson::from(&plan.metrics);
-        Self { metrics: Some(metrics), ..Self::later_page(plan) }
-    }
-
-    /// A page after the first, as far as it does not name the next.
-    pub(crate) fn later_page(plan: Plan) -> Self {
-        Self {
-            snapshot_id: plan.snapshot_id.0,
-            schema: SchemaJson::new(plan.schema_id, &plan.schema),
-            files: plan.files.into_iter().map(PlannedFileJson::from).collect(),
-            metrics: None,
-            next_page_token: None,
-        }
-    }
 }
 
 /// A file that may hold a matching row.
@@ -82,25 +62,6 @@ pub struct PlannedFileJson {
     pub columns: BTreeMap<String, Option<String>>,
 }
 
-impl From<PlannedFile> for PlannedFileJson {
-    fn from(file: PlannedFile) -> Self {
-        let partition = partition_json(&file.entry.partition);
-        let columns = file.columns.iter().map(|(id, name)| (id.to_string(), name.clone())).collect();
-        let row = file.entry.row;
-        Self {
-            file_id: row.file_id.0,
-            path: row.path,
-            size_bytes: row.size_bytes,
-            row_count: row.row_count,
-            etag: row.etag,
-            verdict: VerdictJson::from(file.verdict),
-            residual: file.residual.as_deref().map(FilterJson::from),
-            partition,
-            columns,
-        }
-    }
-}
-
 /// How many of a kept file's rows match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -109,16 +70,6 @@ pub enum VerdictJson {
     Some,
     /// All.
     All,
-}
-
-impl From<Verdict> for VerdictJson {
-    fn from(verdict: Verdict) -> Self {
-        match verdict {
-            // A plan lists no file of which no row matches; filtering would be right even there.
-            Verdict::None | Verdict::Some => Self::Some,
-            Verdict::All => Self::All,
-        }
-    }
 }
 
 /// What was done for a plan. Files are the live ones of the snapshot, rows those of files whose row count is known.
@@ -221,9 +172,9 @@ pub struct PlanTimingsJson {
     pub manifests: u64,
     /// Pruning files.
     pub files: u64,
-    /// Reading the entries of the page's files.
+    /// Reading the entries of the page's files, up to 4,096: those of the others are read while the page is sent.
     pub entries: u64,
-    /// All of it.
+    /// All of it up to there.
     pub total: u64,
 }
 

@@ -91,7 +91,7 @@ pub struct SchemaJson {
 }
 
 impl SchemaJson {
-    pub(super) fn new(schema_id: SchemaId, schema: &Schema) -> Self {
+    pub(crate) fn new(schema_id: SchemaId, schema: &Schema) -> Self {
         Self { schema_id: schema_id.0, fields: schema.fields().iter().map(FieldJson::from).collect() }
     }
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use prunus_catalog::{Fault, SnapshotId, SnapshotRef};
 
 /// RFC 3339 in UTC with milliseconds. A time beyond the year 9999 is shown as the last one that can be.
-pub(super) fn to_rfc3339(time_ms: i64) -> String {
+pub(crate) fn to_rfc3339(time_ms: i64) -> String {
     let nearest = if time_ms < 0 { Timestamp::MIN } else { Timestamp::MAX };
     format!("{:.3}", Timestamp::from_millisecond(time_ms).unwrap_or(nearest))
 }

@@ -1,5 +1,6 @@
-//! Clients that know nothing of the server but its OpenAPI document: one that tries what the document allows and forbids, and
-//! one that is generated from it.
+//! Clients of the HTTP API in other languages: one that tries what the OpenAPI document allows and forbids, one that is generated
+//! from it, and the example. `PRUNUS_PYTHON` is a Python that has their packages; without it the tests skip, unless
+//! `PRUNUS_REQUIRE_PYTHON` is set.
 #![allow(
     clippy::pedantic,
     clippy::unwrap_used,
@@ -8,6 +9,7 @@
     reason = "a test stops at the first thing that is not as it should be, its helpers too"
 )]
 
+mod example;
 mod generated;
 mod python;
 mod schemathesis;

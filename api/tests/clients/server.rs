@@ -24,7 +24,14 @@ impl Server {
     pub(crate) fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut serve = Command::new(env!("CARGO_BIN_EXE_prunus"));
-        serve.args(["serve", "--listen", "127.0.0.1:0", "--power-loss-may-lose-commits", "--audit-bytes-per-second", "0"]);
+        serve.args([
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--power-loss-may-lose-commits",
+            "--audit-bytes-per-second",
+            "0",
+        ]);
         serve.arg("--data-dir").arg(folder.path().join("catalog"));
         // Whatever paths a client thinks of, none leads to an object store of somebody.
         serve.env("NO_PROXY", "*").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());

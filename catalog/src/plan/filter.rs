@@ -91,9 +91,49 @@ impl ResidualTable {
     }
 
     /// The residuals of these files, each different one written once. Without a filter nothing is left of it.
-    pub(super) fn write(&self, filter: Option<&ReadFilter>, of_files: &[ResidualIndex]) -> Vec<Option<Arc<Filter>>> {
-        let mut written: HashMap<ResidualIndex, Option<Arc<Filter>>> = HashMap::new();
-        let residual = |index: ResidualIndex| filter?.write(self.residuals.get(index.0)?);
-        of_files.iter().map(|index| written.entry(*index).or_insert_with(|| residual(*index)).clone()).collect()
+    pub(super) fn write(
+        &self,
+        filter: Option<&ReadFilter>,
+        of_files: impl Iterator<Item = ResidualIndex>,
+    ) -> WrittenResiduals {
+        let mut written = WrittenResiduals { filters: Vec::new(), places: vec![None; self.residuals.len()] };
+        let Some(filter) = filter else { return written };
+        let mut is_written = vec![false; self.residuals.len()];
+        for ResidualIndex(index) in of_files {
+            if is_written.get(index) == Some(&false)
+                && let Some(residual) = self.residuals.get(index)
+            {
+                is_written.get_mut(index).map(|is_written| *is_written = true);
+                written.push(index, filter.write(residual));
+            }
+        }
+        written
+    }
+
+    /// About how much memory it takes.
+    pub(super) fn size_bytes(&self) -> usize {
+        const RESIDUAL_BYTES: usize = 256;
+        self.residuals.len() * RESIDUAL_BYTES
+    }
+}
+
+/// The different residuals of the files of a page, written.
+pub(super) struct WrittenResiduals {
+    pub(super) filters: Vec<Arc<Filter>>,
+    /// Where each of the plan's residuals is among them; `None` where nothing is left, and for those that no file of the page has.
+    places: Vec<Option<usize>>,
+}
+
+impl WrittenResiduals {
+    fn push(&mut self, index: usize, filter: Option<Arc<Filter>>) {
+        if let (Some(filter), Some(place)) = (filter, self.places.get_mut(index)) {
+            *place = Some(self.filters.len());
+            self.filters.push(filter);
+        }
+    }
+
+    /// Where a residual is among [`WrittenResiduals::filters`]; `None` if nothing is left to filter.
+    pub(super) fn place(&self, ResidualIndex(index): ResidualIndex) -> Option<usize> {
+        self.places.get(index).copied().flatten()
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct Survivor {
 }
 
 /// What the passes find: the files that may match, in no order; what of the filter is left for them; and what was done.
-pub(super) struct Passed {
+pub(crate) struct Passed {
     pub(super) survivors: Vec<Survivor>,
     pub(super) residuals: ResidualTable,
     pub(super) metrics: PlanMetrics,

@@ -1,0 +1,85 @@
+//! A plan of more than a page, kept until its later pages are asked for, so that these need not plan again.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::PlanRequest;
+use super::filter::Filter;
+use super::passes::{Passed, Survivor};
+
+/// What the passes found, and for which request.
+pub(crate) struct KeptPlan {
+    request: PlanRequest,
+    pub(super) passed: Passed,
+}
+
+impl KeptPlan {
+    pub(super) fn new(request: &PlanRequest, passed: Passed) -> Self {
+        Self { request: request.clone(), passed }
+    }
+
+    /// A number that is the same for all pages of a request.
+    pub(crate) fn hash(request: &PlanRequest) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        match &request.filter {
+            None => {}
+            Some(Filter::Sql(text)) => text.hash(&mut hasher),
+            Some(Filter::Iceberg(json)) => json.hash(&mut hasher),
+        }
+        request.time_zone.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// [`KeptPlan::hash`] of its own request.
+    pub(crate) fn own_hash(&self) -> u64 {
+        Self::hash(&self.request)
+    }
+
+    /// Whether a request asks for a page of it, if it is of the same snapshot.
+    pub(crate) fn is_of(&self, request: &PlanRequest) -> bool {
+        let PlanRequest { filter, snapshot: _, select, nan_order, time_zone, pruning, page: _ } = &self.request;
+        (filter, select, time_zone) == (&request.filter, &request.select, &request.time_zone)
+            && (*nan_order, *pruning) == (request.nan_order, request.pruning)
+    }
+
+    /// About how much memory it takes.
+    pub(crate) fn size_bytes(&self) -> usize {
+        let filter_bytes = match &self.request.filter {
+            None => 0,
+            Some(Filter::Sql(text)) => text.len(),
+            Some(Filter::Iceberg(json)) => json.to_string().len(),
+        };
+        // A filter is kept as it was written and, by what is left of it, in parts.
+        2 * filter_bytes + self.passed.survivors.capacity() * size_of::<Survivor>() + self.passed.residuals.size_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prunus_pruner::NanOrder;
+
+    use super::*;
+    use crate::plan::{PlanPage, Pruning, SnapshotRef};
+
+    #[test]
+    fn a_plan_is_of_the_request_whatever_its_page() {
+        let request = PlanRequest { filter: Some(Filter::Sql("a = 1".to_owned())), ..PlanRequest::default() };
+        let program = prunus_pruner::PruningProgram::compile(prunus_pruner::BoundPredicate::always());
+        let passed = Passed {
+            survivors: Vec::new(),
+            residuals: Default::default(),
+            metrics: super::super::metrics::PlanMetrics::new(&program),
+        };
+        let plan = KeptPlan::new(&request, passed);
+        let check = |other: PlanRequest, expected: bool| {
+            assert_eq!(plan.is_of(&other), expected, "{other:?}");
+            assert!(!expected || KeptPlan::hash(&other) == plan.own_hash());
+        };
+        check(PlanRequest { page: PlanPage::MetricsOnly, snapshot: SnapshotRef::AsOf(5), ..request.clone() }, true);
+        check(PlanRequest { filter: None, ..request.clone() }, false);
+        check(PlanRequest { filter: Some(Filter::Sql("a = 2".to_owned())), ..request.clone() }, false);
+        check(PlanRequest { nan_order: NanOrder::Ieee, ..request.clone() }, false);
+        check(PlanRequest { time_zone: Some("UTC".to_owned()), ..request.clone() }, false);
+        check(PlanRequest { pruning: Pruning::Off, ..request.clone() }, false);
+        check(PlanRequest { select: vec!["a".to_owned()], ..request }, false);
+    }
+}

@@ -1,0 +1,193 @@
+//! A page of a plan, whose files are read a chunk at a time.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use prunus_manifest::{DataFileColumns, Distinct, FileId, SchemaId, SnapshotId, TableId, TableRow};
+use prunus_pruner::Verdict;
+use prunus_statistics::FieldId;
+
+use super::filter::{Filter, ReadFilter, WrittenResiduals};
+use super::metrics::PlanMetrics;
+use super::passes::Survivor;
+use super::{KeptPlan, Plan, PlannedFile, ResolvedSnapshot, add_elapsed, gone_or_lost};
+use crate::catalog::Catalog;
+use crate::file_chunk::{FileChunk, chunk_count, chunk_of};
+use crate::file_columns::FileNames;
+use crate::files::FileEntry;
+use crate::history::History;
+use crate::schema::Schema;
+use crate::table_schema::TableSchema;
+use crate::{Result, blocking};
+
+/// What a file calls the columns that it does not call as the schema does, by field, as a column key; `None` for one that it does not
+/// hold, though it has a column of that name.
+pub type NamesInFile = Arc<[(FieldId, Option<String>)]>;
+
+/// A page of a plan without its files, which [`PlannedPage::chunk`] reads. It holds no transaction.
+pub struct PlannedPage {
+    /// The snapshot that was planned.
+    pub snapshot_id: SnapshotId,
+    /// The id of the schema that names were bound to.
+    pub schema_id: SchemaId,
+    /// What was done, over all pages. How long it took is that up to the first chunk.
+    pub metrics: PlanMetrics,
+    catalog: Catalog,
+    table_id: TableId,
+    schema: Arc<TableSchema>,
+    /// Where the table has and had but one schema, files call all columns as it does.
+    history: Option<Arc<History>>,
+    plan: Arc<KeptPlan>,
+    /// Within the plan's survivors.
+    range: Range<usize>,
+    more: bool,
+    residuals: WrittenResiduals,
+}
+
+/// Some of a page's files by rising `file_id`; all columns are of one length.
+#[derive(Clone, Debug)]
+pub struct PlannedChunk {
+    /// The files.
+    pub files: FileChunk,
+    /// `Some` or `All`.
+    pub verdicts: Vec<Verdict>,
+    /// What of the filter still has to run on their rows, by its place in [`PlannedPage::residuals`]; `None` if nothing.
+    pub residuals: Vec<Option<usize>>,
+    /// What they call columns otherwise.
+    pub columns: Distinct<NamesInFile>,
+}
+
+impl PlannedPage {
+    pub(super) fn new(
+        catalog: &Catalog,
+        table: &TableRow,
+        snapshot: &ResolvedSnapshot,
+        (schema, history): (Arc<TableSchema>, Option<Arc<History>>),
+        plan: Arc<KeptPlan>,
+        (range, more, filter): (Range<usize>, bool, Option<&ReadFilter>),
+    ) -> Self {
+        let survivors = plan.passed.survivors.get(range.clone()).unwrap_or_default();
+        // A file all of whose rows match has nothing left to filter, whatever pruning found of the parts of the filter.
+        let to_filter = survivors.iter().filter(|survivor| survivor.verdict != Verdict::All);
+        let residuals = plan.passed.residuals.write(filter, to_filter.map(|survivor| survivor.residual));
+        Self {
+            snapshot_id: snapshot.snapshot_id,
+            schema_id: snapshot.schema_id,
+            metrics: plan.passed.metrics.clone(),
+            catalog: catalog.clone(),
+            table_id: table.table_id,
+            schema,
+            history,
+            plan,
+            range,
+            more,
+            residuals,
+        }
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &Schema {
+        &self.schema.schema
+    }
+
+    /// How many files the page has.
+    pub fn len(&self) -> usize {
+        self.range.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.range.is_empty()
+    }
+
+    /// How many chunks its files are read in; at least one, which may be empty.
+    pub fn chunks(&self) -> usize {
+        chunk_count(self.len())
+    }
+
+    /// The last file of the page, if more follow in the next.
+    pub fn next_after(&self) -> Option<FileId> {
+        self.survivors().last().filter(|_| self.more).map(|last| last.file_id)
+    }
+
+    /// The different residuals of the page's files, in the filter's language.
+    pub fn residuals(&self) -> &[Arc<Filter>] {
+        &self.residuals.filters
+    }
+
+    /// What `render` makes of a chunk, on a thread that may block. Holds the snapshot against expiry for as long as a page
+    /// token does.
+    ///
+    /// # Errors
+    /// [`crate::Error::Expired`] if it took longer to ask for the chunk; [`crate::Error::Store`].
+    pub async fn chunk<T: Send + 'static>(
+        self: Arc<Self>,
+        index: usize,
+        render: impl FnOnce(&Self, &PlannedChunk) -> T + Send + 'static,
+    ) -> Result<T> {
+        blocking::run(move || Ok(render(&self, &self.load_chunk(index)?))).await
+    }
+
+    pub(super) fn table_id(&self) -> TableId {
+        self.table_id
+    }
+
+    fn survivors(&self) -> &[Survivor] {
+        self.plan.passed.survivors.get(self.range.clone()).unwrap_or_default()
+    }
+
+    /// Reads a chunk in a transaction of its own: ids stay valid.
+    pub(super) fn load_chunk(&self, index: usize) -> Result<PlannedChunk> {
+        if self.more || self.chunks() > 1 {
+            self.catalog.leases.take(self.table_id, self.snapshot_id, self.catalog.clock.now_ms());
+        }
+        let survivors = chunk_of(self.survivors(), index);
+        let file_ids: Vec<FileId> = survivors.iter().map(|survivor| survivor.file_id).collect();
+        let files = self.catalog.store.read(|tx| {
+            let files = FileChunk::load(tx, &file_ids, &self.schema.leaves);
+            files.map_err(|error| gone_or_lost(tx, self.table_id, self.snapshot_id, error))
+        })?;
+        let residual = |survivor: &Survivor| match survivor.verdict {
+            Verdict::All => None,
+            Verdict::None | Verdict::Some => self.residuals.place(survivor.residual),
+        };
+        Ok(PlannedChunk {
+            columns: self.names_in_files(&files.rows),
+            files,
+            verdicts: survivors.iter().map(|survivor| survivor.verdict).collect(),
+            residuals: survivors.iter().map(residual).collect(),
+        })
+    }
+
+    fn names_in_files(&self, rows: &DataFileColumns) -> Distinct<NamesInFile> {
+        let names = self.history.as_ref().map(|history| FileNames::new(history, &self.schema.schema));
+        rows.leaves.map(|leaves| names.as_ref().map(|names| names.of_file(leaves)).unwrap_or_default().into())
+    }
+
+    /// The page with its files, of which the first chunk is read.
+    pub(super) fn into_plan(mut self, first: &PlannedChunk) -> Result<Plan> {
+        let started = Instant::now();
+        let mut files = self.files_of(first);
+        for index in 1..self.chunks() {
+            files.extend(self.files_of(&self.load_chunk(index)?));
+        }
+        add_elapsed(&mut self.metrics.timings.entries, started);
+        add_elapsed(&mut self.metrics.timings.total, started);
+        let Self { snapshot_id, schema_id, schema, more, metrics, .. } = self;
+        Ok(Plan { snapshot_id, schema_id, schema: schema.schema.clone(), files, more, metrics })
+    }
+
+    fn files_of(&self, chunk: &PlannedChunk) -> Vec<PlannedFile> {
+        let file = |(index, (verdict, residual)): (usize, (&Verdict, &Option<usize>))| {
+            let (partition, columns) = (chunk.files.partitions.get(index)?, chunk.columns.get(index)?);
+            Some(PlannedFile {
+                entry: FileEntry { row: chunk.files.rows.row(index)?, partition: partition.clone() },
+                verdict: *verdict,
+                residual: residual.and_then(|place| self.residuals().get(place).cloned()),
+                columns: Arc::clone(columns),
+            })
+        };
+        chunk.verdicts.iter().zip(&chunk.residuals).enumerate().filter_map(file).collect()
+    }
+}
