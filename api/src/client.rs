@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 
 use crate::wire::{
     AuditJson, AuditPageJson, CommitJson, CommittedJson, CoverageJson, ExplainJson, ExplainedJson, FilesJson,
-    NamespaceJson, NamespacesJson, NewAuditJson, NewNamespaceJson, NewTableJson, PlanJson, PlannedJson, ProblemJson,
-    SnapshotJson, SnapshotsJson, TableJson, TablesJson,
+    ManifestDetailJson, ManifestsJson, NamespaceJson, NamespacesJson, NewAuditJson, NewNamespaceJson, NewTableJson,
+    PlanJson, PlannedJson, ProblemJson, SnapshotJson, SnapshotsJson, TableJson, TablesJson,
 };
 
 /// How long to wait for a connection. Answers may take as long as they do: a commit reads many footers.
@@ -160,6 +160,38 @@ impl Client {
     pub async fn list_files(&self, table: &TableIdent, page_size: u32, page_token: Option<&str>) -> Result<FilesJson> {
         let query = PageQuery { page_token, page_size: Some(page_size) };
         self.send(self.http.get(self.table_url(table, &["files"])).query(&query)).await
+    }
+
+    /// `GET T/manifests`
+    ///
+    /// # Errors
+    /// [`ClientError`], with status 410 if manifests of earlier pages were grouped anew meanwhile.
+    pub async fn list_manifests(
+        &self,
+        table: &TableIdent,
+        snapshot_id: Option<i64>,
+        as_of: Option<&str>,
+        page_token: Option<&str>,
+    ) -> Result<ManifestsJson> {
+        let url = self.table_url(table, &["manifests"]);
+        let of_snapshot = SnapshotQuery { snapshot_id, as_of };
+        self.send(self.http.get(url).query(&of_snapshot).query(&PageQuery { page_token, page_size: None })).await
+    }
+
+    /// `GET T/manifests/{id}`
+    ///
+    /// # Errors
+    /// [`ClientError`], with status 404 if the table has no such manifest, or none any more.
+    pub async fn load_manifest(
+        &self,
+        table: &TableIdent,
+        manifest_id: i64,
+        (snapshot_id, as_of): (Option<i64>, Option<&str>),
+        (page_size, page_token): (Option<u32>, Option<&str>),
+    ) -> Result<ManifestDetailJson> {
+        let url = self.table_url(table, &["manifests", &manifest_id.to_string()]);
+        let of_snapshot = SnapshotQuery { snapshot_id, as_of };
+        self.send(self.http.get(url).query(&of_snapshot).query(&PageQuery { page_token, page_size })).await
     }
 
     /// `GET T/columns`
