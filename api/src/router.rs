@@ -14,8 +14,8 @@ use tower_http::trace::TraceLayer;
 
 use crate::problem::{self, Problem};
 use crate::routes::{
-    audits, changes, columns, commits, expire, files, health, namespaces, orphans, plan, regroup, snapshots, tables,
-    tags, transactions,
+    audits, changes, columns, commits, expire, files, health, manifests, namespaces, orphans, plan, regroup, snapshots,
+    tables, tags, transactions,
 };
 use crate::{accept, idempotency, request_id};
 
@@ -58,6 +58,8 @@ fn routes() -> Router<Catalog> {
         .route("/v1/namespaces/{namespace}/tables/{table}/snapshots/{snapshot_id}", get(snapshots::get))
         .route("/v1/namespaces/{namespace}/tables/{table}/files", get(files::list))
         .route("/v1/namespaces/{namespace}/tables/{table}/columns", get(columns::list))
+        .route("/v1/namespaces/{namespace}/tables/{table}/manifests", get(manifests::list))
+        .route("/v1/namespaces/{namespace}/tables/{table}/manifests/{manifest_id}", get(manifests::get))
         // History.
         .route("/v1/namespaces/{namespace}/tables/{table}/changes", get(changes::list))
         .route("/v1/namespaces/{namespace}/tables/{table}/rollback", post(commits::roll_back))

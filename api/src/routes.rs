@@ -7,6 +7,7 @@ pub(crate) mod commits;
 pub(crate) mod expire;
 pub(crate) mod files;
 pub(crate) mod health;
+pub(crate) mod manifests;
 pub(crate) mod namespaces;
 pub(crate) mod orphans;
 pub(crate) mod plan;

@@ -40,6 +40,8 @@ mod obstacle_log;
 mod leases;
 mod snapshots;
 mod files;
+mod live_entries;
+mod manifests;
 mod coverage;
 mod changes;
 mod rollback;
@@ -70,6 +72,7 @@ pub use expire::{ExpireRequest, ExpireRun, Expired, MAX_EXPIRED_SNAPSHOTS, MAX_F
 pub use files::{FileDetail, FileEntry};
 pub use leases::{LEASE_MS, MAX_LEASES};
 pub use location::{Location, LocationError, MAX_LOCATION_BYTES};
+pub use manifests::{ManifestDetail, ManifestEntry, ManifestPage, ManifestPosition, ManifestsRequest};
 pub use name::{MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, NameError, NamespaceName, TableIdent, TableName, TagName};
 pub use namespaces::Namespace;
 pub use obstacle_log::{ColumnObstacle, MAX_EXAMPLE_BYTES, MAX_LOGGED_OBSTACLES};
@@ -84,8 +87,8 @@ pub use plan::{
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
     AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, DataFileRow,
-    Existing, Fault as CheckFault, FileId, Finding, ManifestId, Mend, Operation, Place, PowerLoss, RequestKey,
-    SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
+    Existing, Fault as CheckFault, FileId, Finding, ManifestId, ManifestZone, Mend, Operation, Place, PowerLoss,
+    RequestKey, SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
 };
 pub use prunus_pruner::{FilterError, NanOrder, Obstacle, Obstacles, Outcome, Verdict};
 pub use regroup::{RegroupRequest, Regrouped};
