@@ -20,6 +20,7 @@ mod help;
 mod import;
 mod inspect;
 mod json_file;
+mod manifests;
 mod namespace;
 mod orphans;
 mod output;
@@ -68,6 +69,7 @@ enum Command {
     Inspect(inspect::InspectArgs),
     Explain(explain::ExplainArgs),
     Files(files::FilesArgs),
+    Manifests(manifests::ManifestsArgs),
     Snapshots(snapshots::SnapshotsArgs),
     Changes(changes::ChangesArgs),
     Tag(tag::TagArgs),
@@ -133,6 +135,7 @@ impl Command {
             Self::Transaction(args) => transaction::run(args).await,
             Self::Inspect(args) => inspect::run(args).await,
             Self::Explain(args) => explain::run(args).await,
+            Self::Manifests(args) => manifests::run(args).await,
             Self::Files(args) => files::run(args).await,
             Self::Snapshots(args) => snapshots::run(args).await,
             Self::Changes(args) => changes::run(args).await,

@@ -17,7 +17,7 @@ const EXAMPLES: &str = "\
 Example:
   prunus explain shop.orders s3://lake/orders/part-7.parquet --where 'amount > 100'";
 
-/// Explain why a plan keeps or skips a file: what each conjunct of the filter may be on its rows, and by which statistics
+/// Explain why a plan keeps or skips a file, conjunct by conjunct of the filter, and by which statistics
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ExplainArgs {

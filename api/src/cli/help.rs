@@ -9,7 +9,7 @@ use super::Cli;
 pub(super) const GROUPS: [(&str, &[&str]); 7] = [
     ("First steps", &["demo", "serve", "import", "plan"]),
     ("Tables and what is in them", &["namespace", "table", "commit", "transaction"]),
-    ("Why a plan is as it is", &["inspect", "explain", "files"]),
+    ("Why a plan is as it is", &["inspect", "explain", "files", "manifests"]),
     ("History", &["snapshots", "changes", "tag", "rollback", "expire"]),
     ("Upkeep of tables", &["audit", "regroup", "orphans"]),
     ("The server and its data", &["health", "check", "backup", "restore"]),
@@ -105,9 +105,10 @@ mod tests {
           transaction  Commit changes of several tables, all or none
 
         Why a plan is as it is:
-          inspect      Look at a table as a whole, and at what could be better: its size, layout, columns, audits, and what to do
-          explain      Explain why a plan keeps or skips a file: what each conjunct of the filter may be on its rows, and by which statistics
+          inspect      Look at a table as a whole: size, layout, columns, audits, what a filter does, and what could be better
+          explain      Explain why a plan keeps or skips a file, conjunct by conjunct of the filter, and by which statistics
           files        List the files of a table, or show one with all that is known of it
+          manifests    List the manifests of a table, or show one with its zones
 
         History:
           snapshots    List the snapshots of a table, or show one with what it changed

@@ -29,7 +29,7 @@ Examples:
   prunus inspect shop.orders
   prunus inspect shop.orders --where 'amount > 100'     # why does this filter keep so many files?";
 
-/// Look at a table as a whole, and at what could be better: its size, layout, columns, audits, and what to do
+/// Look at a table as a whole: size, layout, columns, audits, what a filter does, and what could be better
 ///
 /// With a filter: what it prunes and keeps, what each conjunct of it did and could not do, and some of the files that it keeps,
 /// explained. Column `one value hits` is how many files hold a value of the column, by their bounds: the fewer, the more is pruned.

@@ -4,8 +4,8 @@ use prunus_catalog::MAX_PAGE_SIZE;
 
 use crate::client::{ClientError, Page};
 use crate::wire::{
-    AuditPageJson, ChangesJson, FilesJson, NamespacesJson, OrphansJson, PlannedJson, SnapshotsJson, TablesJson,
-    TagsJson,
+    AuditPageJson, ChangesJson, FilesJson, ManifestDetailJson, ManifestsJson, NamespacesJson, OrphansJson, PlannedJson,
+    SnapshotsJson, TablesJson, TagsJson,
 };
 
 use super::count;
@@ -53,6 +53,23 @@ listing! {
     TagsJson: tags,
     OrphansJson: orphans,
     AuditPageJson: found,
+    ManifestDetailJson: live_files,
+}
+
+impl Listing for ManifestsJson {
+    fn entries(&self) -> usize {
+        self.manifests.len()
+    }
+
+    fn next_page_token(&mut self) -> &mut Option<String> {
+        &mut self.next_page_token
+    }
+
+    fn append(&mut self, next: Self) {
+        self.manifests.extend(next.manifests);
+        // It is on the last page.
+        self.tail = next.tail;
+    }
 }
 
 impl Listing for ChangesJson {

@@ -18,7 +18,7 @@ use super::{CliError, Exit};
 const EXAMPLES: &str = "\
 Examples:
   prunus plan shop.orders --where \"day >= '2024-06-01' AND customer IN (17, 42)\"
-  prunus plan shop.orders --where 'amount > 100' --quiet | xargs ls -l
+  prunus plan shop.orders --where 'amount > 100' --quiet > paths.txt
   prunus plan shop.orders --snapshot 3 --dry-run";
 
 /// Plan a scan: which files of a table can hold a row that a filter matches

@@ -56,7 +56,7 @@ fn row(
 }
 
 /// A value on one line: control characters are escaped, as a text of a file may hold any.
-fn value(json: &Value) -> String {
+pub(super) fn value(json: &Value) -> String {
     let text = match json {
         Value::String(text) => text.escape_debug().to_string(),
         other => other.to_string(),
