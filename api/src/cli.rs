@@ -4,36 +4,53 @@
 
 mod audit;
 mod backup;
+mod changes;
 mod check;
+mod commit;
+mod completions;
 mod connection;
 mod demo;
 mod error;
+mod expire;
+mod explain;
+mod files;
 mod format;
+mod health;
+mod help;
 mod import;
+mod inspect;
+mod json_file;
+mod manifests;
+mod namespace;
+mod orphans;
 mod output;
+mod pages;
 mod plan;
+mod progress;
+mod properties;
+mod prose;
+#[cfg(test)]
+mod reference;
+mod regroup;
 mod restore;
+mod rollback;
+mod scan;
 mod serve;
 mod snapshots;
+mod statistics;
 mod table;
+mod tag;
+mod transaction;
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
 
 pub use error::{CliError, Exit};
 pub(crate) use format::{Side, bytes, count, counted, micros, table as text_table};
-
-const EXIT_CODES: &str = "\
-Exit codes:
-  0  done
-  1  refused: by the server (a 4xx answer), or the command itself failed
-  2  usage: the arguments, or a local file that they name, cannot be used
-  3  no answer: the server cannot be reached or failed (a 5xx answer); trying again may help
-  4  an import is done, but some files were refused, or have changed since they were registered
-  5  a check or an audit is done, and something is wrong";
+use help::command;
 
 /// A lakehouse catalog: which Parquet files can hold a row that a filter matches.
 #[derive(Debug, Parser)]
-#[command(name = "prunus", version, after_help = EXIT_CODES, max_term_width = 120)]
+#[command(name = "prunus", version, max_term_width = 120)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -41,16 +58,40 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::DemoArgs),
     Serve(serve::ServeArgs),
-    Table(table::TableArgs),
     Import(import::ImportArgs),
     Plan(plan::PlanArgs),
+    Namespace(namespace::NamespaceArgs),
+    Table(table::TableArgs),
+    Commit(commit::CommitArgs),
+    Transaction(transaction::TransactionArgs),
+    Inspect(inspect::InspectArgs),
+    Explain(explain::ExplainArgs),
+    Files(files::FilesArgs),
+    Manifests(manifests::ManifestsArgs),
     Snapshots(snapshots::SnapshotsArgs),
+    Changes(changes::ChangesArgs),
+    Tag(tag::TagArgs),
+    Rollback(rollback::RollbackArgs),
+    Expire(expire::ExpireArgs),
     Audit(audit::AuditArgs),
+    Regroup(regroup::RegroupArgs),
+    Orphans(orphans::OrphansArgs),
+    Health(health::HealthArgs),
     Check(check::CheckArgs),
     Backup(backup::BackupArgs),
     Restore(restore::RestoreArgs),
-    Demo(demo::DemoArgs),
+    Completions(completions::CompletionsArgs),
+}
+
+impl Cli {
+    /// The arguments of this process. Where they ask for help, or are none, this prints so and ends the process.
+    pub fn from_arguments() -> Self {
+        let mut command = help::command();
+        let read = Self::from_arg_matches(&command.get_matches_mut());
+        read.unwrap_or_else(|error| error.format(&mut command).exit())
+    }
 }
 
 /// Does what was asked for.
@@ -59,20 +100,9 @@ enum Command {
 /// [`CliError`], which knows the exit code that it stands for.
 pub fn run(cli: Cli) -> Result<Exit, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CliError::Runtime)?;
-    let done = runtime.block_on(async {
-        match cli.command {
-            Command::Serve(args) => serve::run(args).await,
-            Command::Table(args) => table::run(args).await,
-            Command::Import(args) => import::run(args).await,
-            Command::Plan(args) => plan::run(args).await,
-            Command::Snapshots(args) => snapshots::run(args).await,
-            Command::Audit(args) => audit::run(args).await,
-            Command::Check(args) => check::run(args).await,
-            Command::Backup(args) => backup::run(args).await,
-            Command::Restore(args) => restore::run(args).await,
-            Command::Demo(args) => demo::run(args).await,
-        }
-    });
+    let done = runtime.block_on(cli.command.run_until_interrupted());
+    // What an interrupt has left behind is not waited for: it ends with the process.
+    runtime.shutdown_background();
     match done {
         // Whoever reads the output has seen enough, as in `prunus plan ... | head`.
         Err(CliError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Done),
@@ -80,15 +110,57 @@ pub fn run(cli: Cli) -> Result<Exit, CliError> {
     }
 }
 
+impl Command {
+    /// Runs it, or drops it where it stands when the user has had enough: a drop clears the screen and temporary folders.
+    async fn run_until_interrupted(self) -> Result<Exit, CliError> {
+        if matches!(self, Self::Serve(_)) {
+            // It takes interrupts itself, to answer the requests that have begun.
+            return self.run().await;
+        }
+        tokio::select! {
+            done = self.run() => done,
+            Ok(()) = tokio::signal::ctrl_c() => Err(CliError::Interrupted),
+        }
+    }
+
+    async fn run(self) -> Result<Exit, CliError> {
+        match self {
+            Self::Demo(args) => demo::run(args).await,
+            Self::Serve(args) => serve::run(args).await,
+            Self::Import(args) => import::run(args).await,
+            Self::Plan(args) => plan::run(args).await,
+            Self::Namespace(args) => namespace::run(args).await,
+            Self::Table(args) => table::run(args).await,
+            Self::Commit(args) => commit::run(args).await,
+            Self::Transaction(args) => transaction::run(args).await,
+            Self::Inspect(args) => inspect::run(args).await,
+            Self::Explain(args) => explain::run(args).await,
+            Self::Manifests(args) => manifests::run(args).await,
+            Self::Files(args) => files::run(args).await,
+            Self::Snapshots(args) => snapshots::run(args).await,
+            Self::Changes(args) => changes::run(args).await,
+            Self::Tag(args) => tag::run(args).await,
+            Self::Rollback(args) => rollback::run(args).await,
+            Self::Expire(args) => expire::run(args).await,
+            Self::Audit(args) => audit::run(args).await,
+            Self::Regroup(args) => regroup::run(args).await,
+            Self::Orphans(args) => orphans::run(args).await,
+            Self::Health(args) => health::run(args).await,
+            Self::Check(args) => check::run(args).await,
+            Self::Backup(args) => backup::run(args).await,
+            Self::Restore(args) => restore::run(args).await,
+            Self::Completions(args) => completions::run(&args),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn the_arguments_fit_together() {
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 
     #[test]

@@ -2,27 +2,59 @@
 //!
 //! It adds nothing to the API: a page is a page, and an answer that is no success is an error with all that the server said.
 
+mod audits;
+mod commits;
+mod history;
+mod layout;
+mod namespaces;
+mod scans;
+mod server;
+mod tables;
+
 use std::time::Duration;
 
 use prunus_catalog::TableIdent;
-use reqwest::{RequestBuilder, Response, StatusCode, Url};
+use reqwest::header::HeaderValue;
+use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::wire::{
-    AuditJson, AuditPageJson, CommitJson, CommittedJson, CoverageJson, ExplainJson, ExplainedJson, FilesJson,
-    NamespaceJson, NamespacesJson, NewAuditJson, NewNamespaceJson, NewTableJson, PlanJson, PlannedJson, ProblemJson,
-    SnapshotJson, SnapshotsJson, TableJson, TablesJson,
-};
+use crate::wire::ProblemJson;
 
 /// How long to wait for a connection. Answers may take as long as they do: a commit reads many footers.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The header of a key under which a change is carried out once.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// A server, by its URL. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Client {
     http: reqwest::Client,
     base: Url,
+    idempotency_key: Option<HeaderValue>,
+}
+
+/// Which page of a listing; by default the first, as long as the server makes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Page {
+    /// The most entries of it; none is the server's default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_size: Option<u32>,
+    /// The `next_page_token` of the page before; none for the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_token: Option<String>,
+}
+
+/// Which snapshot; by default the newest.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SnapshotChoice {
+    /// The snapshot's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshot_id: Option<i64>,
+    /// RFC 3339: the newest snapshot that was committed at or before it. Excludes an id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<String>,
 }
 
 /// Why there is no answer of the expected kind.
@@ -77,143 +109,31 @@ impl Client {
             // A proxy from the environment leads away from this machine.
             builder = builder.no_proxy();
         }
-        Ok(Self { http: builder.build().map_err(ClientError::SetUp)?, base })
+        Ok(Self { http: builder.build().map_err(ClientError::SetUp)?, base, idempotency_key: None })
     }
 
-    /// `POST /v1/namespaces`
-    ///
-    /// # Errors
-    /// [`ClientError`], with status 409 if there is one of that name.
-    pub async fn create_namespace(&self, namespace: &NewNamespaceJson) -> Result<NamespaceJson> {
-        self.send(self.http.post(self.url(&["namespaces"])).json(namespace)).await
+    /// The same client, whose changing requests carry this `Idempotency-Key`: use it for one change alone, sent as often as need be.
+    #[must_use]
+    pub fn under_key(self, key: HeaderValue) -> Self {
+        Self { idempotency_key: Some(key), ..self }
     }
 
-    /// `GET /v1/namespaces`
-    ///
-    /// # Errors
-    /// [`ClientError`].
-    pub async fn list_namespaces(&self, page_token: Option<&str>) -> Result<NamespacesJson> {
-        self.send(self.http.get(self.url(&["namespaces"])).query(&PageQuery { page_token, page_size: None })).await
+    /// The server's URL.
+    pub fn base(&self) -> &Url {
+        &self.base
     }
 
-    /// `POST /v1/namespaces/{ns}/tables`
-    ///
-    /// # Errors
-    /// [`ClientError`].
-    pub async fn create_table(&self, namespace: &str, table: &NewTableJson) -> Result<TableJson> {
-        self.send(self.http.post(self.url(&["namespaces", namespace, "tables"])).json(table)).await
+    fn get(&self, url: Url) -> RequestBuilder {
+        self.http.get(url)
     }
 
-    /// `GET /v1/namespaces/{ns}/tables`
-    ///
-    /// # Errors
-    /// [`ClientError`].
-    pub async fn list_tables(&self, namespace: &str, page_token: Option<&str>) -> Result<TablesJson> {
-        let url = self.url(&["namespaces", namespace, "tables"]);
-        self.send(self.http.get(url).query(&PageQuery { page_token, page_size: None })).await
-    }
-
-    /// `GET T`
-    ///
-    /// # Errors
-    /// [`ClientError`].
-    pub async fn load_table(&self, table: &TableIdent) -> Result<TableJson> {
-        self.send(self.http.get(self.table_url(table, &[]))).await
-    }
-
-    /// `DELETE T`
-    ///
-    /// # Errors
-    /// [`ClientError`].
-    pub async fn drop_table(&self, table: &TableIdent) -> Result<()> {
-        self.answer(self.http.delete(self.table_url(table, &[]))).await.map(drop)
-    }
-
-    /// `POST T/commits`
-    ///
-    /// # Errors
-    /// [`ClientError`], with status 409 for a conflict and 422 for faults of files.
-    pub async fn commit(&self, table: &TableIdent, commit: &CommitJson) -> Result<CommittedJson> {
-        self.send(self.http.post(self.table_url(table, &["commits"])).json(commit)).await
-    }
-
-    /// `POST T/plan`
-    ///
-    /// # Errors
-    /// [`ClientError`].
-    pub async fn plan(&self, table: &TableIdent, plan: &PlanJson) -> Result<PlannedJson> {
-        self.send(self.http.post(self.table_url(table, &["plan"])).json(plan)).await
-    }
-
-    /// `POST T/explain`
-    ///
-    /// # Errors
-    /// [`ClientError`].
-    pub async fn explain(&self, table: &TableIdent, explain: &ExplainJson) -> Result<ExplainedJson> {
-        self.send(self.http.post(self.table_url(table, &["explain"])).json(explain)).await
-    }
-
-    /// `GET T/files`
-    ///
-    /// # Errors
-    /// [`ClientError`].
-    pub async fn list_files(&self, table: &TableIdent, page_size: u32, page_token: Option<&str>) -> Result<FilesJson> {
-        let query = PageQuery { page_token, page_size: Some(page_size) };
-        self.send(self.http.get(self.table_url(table, &["files"])).query(&query)).await
-    }
-
-    /// `GET T/columns`
-    ///
-    /// # Errors
-    /// [`ClientError`].
-    pub async fn load_coverage(
-        &self,
-        table: &TableIdent,
-        snapshot_id: Option<i64>,
-        as_of: Option<&str>,
-    ) -> Result<CoverageJson> {
-        let query = SnapshotQuery { snapshot_id, as_of };
-        self.send(self.http.get(self.table_url(table, &["columns"])).query(&query)).await
-    }
-
-    /// `GET T/snapshots`
-    ///
-    /// # Errors
-    /// [`ClientError`].
-    pub async fn list_snapshots(&self, table: &TableIdent, page_token: Option<&str>) -> Result<SnapshotsJson> {
-        let query = PageQuery { page_token, page_size: None };
-        self.send(self.http.get(self.table_url(table, &["snapshots"])).query(&query)).await
-    }
-
-    /// `GET T/snapshots/{id}`
-    ///
-    /// # Errors
-    /// [`ClientError`].
-    pub async fn load_snapshot(&self, table: &TableIdent, snapshot_id: i64) -> Result<SnapshotJson> {
-        self.send(self.http.get(self.table_url(table, &["snapshots", &snapshot_id.to_string()]))).await
-    }
-
-    /// `POST T/audits`
-    ///
-    /// # Errors
-    /// [`ClientError`].
-    pub async fn start_audit(&self, table: &TableIdent, audit: &NewAuditJson) -> Result<AuditJson> {
-        self.send(self.http.post(self.table_url(table, &["audits"])).json(audit)).await
-    }
-
-    /// `GET T/audits/{id}`
-    ///
-    /// # Errors
-    /// [`ClientError`].
-    pub async fn load_audit(
-        &self,
-        table: &TableIdent,
-        audit_id: i64,
-        page_size: Option<u32>,
-        page_token: Option<&str>,
-    ) -> Result<AuditPageJson> {
-        let query = PageQuery { page_token, page_size };
-        self.send(self.http.get(self.table_url(table, &["audits", &audit_id.to_string()])).query(&query)).await
+    /// A request that changes something.
+    fn change(&self, method: Method, url: Url) -> RequestBuilder {
+        let request = self.http.request(method, url);
+        match &self.idempotency_key {
+            Some(key) => request.header(IDEMPOTENCY_KEY, key),
+            None => request,
+        }
     }
 
     async fn send<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T> {
@@ -239,6 +159,15 @@ impl Client {
         ClientError::Unreachable { base: self.base.to_string(), source: source.without_url() }
     }
 
+    /// The URL below the server's own with this path, such as `healthz`.
+    fn server_url(&self, path: &str) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().push(path);
+        }
+        url
+    }
+
     fn table_url(&self, table: &TableIdent, below: &[&str]) -> Url {
         let segments = ["namespaces", table.namespace.as_str(), "tables", table.name.as_str()];
         self.url(&[&segments, below].concat())
@@ -252,22 +181,6 @@ impl Client {
         }
         url
     }
-}
-
-#[derive(Serialize)]
-struct PageQuery<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    page_token: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    page_size: Option<u32>,
-}
-
-#[derive(Serialize)]
-struct SnapshotQuery<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    snapshot_id: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    as_of: Option<&'a str>,
 }
 
 fn foreign(url: &Url, status: StatusCode) -> ClientError {
@@ -316,7 +229,7 @@ mod tests {
     async fn a_server_that_is_not_there_is_unreachable() {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let client = Client::new(format!("http://{free}").parse().unwrap()).unwrap();
-        let error = client.list_namespaces(None).await.unwrap_err();
+        let error = client.list_namespaces(&Page::default()).await.unwrap_err();
         assert!(matches!(error, ClientError::Unreachable { .. }), "{error:?}");
     }
 }

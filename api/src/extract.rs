@@ -5,7 +5,7 @@ use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use prunus_catalog::{AuditId, NamespaceName, SnapshotId, TableIdent, TagName};
+use prunus_catalog::{AuditId, ManifestId, NamespaceName, SnapshotId, TableIdent, TagName};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
@@ -125,6 +125,7 @@ struct PathParts {
     snapshot_id: Option<String>,
     tag: Option<String>,
     audit_id: Option<String>,
+    manifest_id: Option<String>,
 }
 
 impl PathParts {
@@ -155,6 +156,10 @@ impl PathParts {
 
     fn audit_id(&self) -> Result<AuditId, Problem> {
         number("audit_id", self.audit_id.as_deref()).map(AuditId)
+    }
+
+    fn manifest_id(&self) -> Result<ManifestId, Problem> {
+        number("manifest_id", self.manifest_id.as_deref()).map(ManifestId)
     }
 }
 
@@ -218,6 +223,18 @@ impl<S: Send + Sync> FromRequestParts<S> for AuditOf {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let parts = PathParts::of(parts).await?;
         Ok(Self(parts.table()?, parts.audit_id()?))
+    }
+}
+
+/// The table and the manifest that the path names.
+pub(crate) struct ManifestOf(pub(crate) TableIdent, pub(crate) ManifestId);
+
+impl<S: Send + Sync> FromRequestParts<S> for ManifestOf {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let parts = PathParts::of(parts).await?;
+        Ok(Self(parts.table()?, parts.manifest_id()?))
     }
 }
 

@@ -3,11 +3,10 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
 use prunus::cli::{self, Cli};
 
 fn main() -> ExitCode {
-    match cli::run(Cli::parse()) {
+    match cli::run(Cli::from_arguments()) {
         Ok(exit) => exit.into(),
         Err(error) => {
             let _ = std::io::stderr().write_all(error.report().as_bytes());

@@ -33,6 +33,16 @@ pub(crate) struct FilePosition {
     pub(crate) after: i64,
 }
 
+/// A position in a listing of manifests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LayoutPosition {
+    pub(crate) snapshot_id: i64,
+    /// The last manifest of the page before.
+    pub(crate) after: i64,
+    /// How many manifests there were up to that one.
+    pub(crate) manifests: u64,
+}
+
 /// A position in the changes up to a snapshot; where they begin stands in the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ChangePosition {

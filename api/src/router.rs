@@ -19,8 +19,8 @@ use utoipa_axum::routes;
 
 use crate::problem::{self, Problem};
 use crate::routes::{
-    self, audits, changes, columns, commits, docs, expire, files, health, namespaces, orphans, plan, regroup,
-    snapshots, tables, tags, transactions,
+    self, audits, changes, columns, commits, docs, expire, files, health, manifests, namespaces, orphans, plan,
+    regroup, snapshots, tables, tags, transactions,
 };
 use crate::{accept, idempotency, openapi, request_id};
 
@@ -69,6 +69,8 @@ fn routes() -> OpenApiRouter<Catalog> {
         .routes(routes!(snapshots::get))
         .routes(routes!(files::list))
         .routes(routes!(columns::list))
+        .routes(routes!(manifests::list))
+        .routes(routes!(manifests::get))
         // History.
         .routes(routes!(changes::list))
         .routes(routes!(commits::roll_back))

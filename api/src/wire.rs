@@ -13,6 +13,7 @@ mod coverage;
 mod expire;
 mod explained;
 mod file;
+mod manifest;
 mod namespace;
 mod orphan;
 mod page;
@@ -39,6 +40,7 @@ pub use coverage::{
 pub use expire::{ExpireJson, ExpiredJson};
 pub use explained::{ExplainJson, ExplainedConjunctJson, ExplainedJson, ExplainedVerdictJson};
 pub use file::{FileJson, FilesJson, NewFileJson};
+pub use manifest::{ManifestDetailJson, ManifestJson, ManifestsJson, TotalsJson, ZoneJson};
 pub use namespace::{NamespaceJson, NamespacesJson, NewNamespaceJson};
 pub use orphan::{OrphanJson, OrphansJson};
 pub use plan::{FilterJson, NanOrderJson, PlanJson};

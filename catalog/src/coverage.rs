@@ -7,7 +7,6 @@
 mod overlap;
 mod tally;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::Array;
@@ -25,7 +24,7 @@ use crate::obstacle_log::{ColumnObstacle, ObstacleLog};
 use crate::plan::{ResolvedSnapshot, SnapshotRef};
 use crate::schema::{Field, Type, items_of};
 use crate::zone_maps::WritersWord;
-use crate::{Error, Result, column_ref, tables, zone_maps};
+use crate::{Error, Result, column_ref, live_entries, tables, zone_maps};
 
 use overlap::Slice;
 
@@ -181,13 +180,9 @@ enum Source {
 
 impl Group {
     fn new(source: Source, entries: &EntryBlock, removals: Vec<Removal>, snapshot_id: SnapshotId) -> Self {
-        let removed: HashMap<i64, SnapshotId> =
-            removals.into_iter().map(|removal| (removal.file_id.0, removal.removed_snapshot)).collect();
-        let (file_ids, added, row_counts) = (entries.file_ids(), entries.added_snapshots(), entries.row_counts());
-        let live = Mask::from_fn(entries.len(), |index| {
-            SnapshotId(added.value(index)) <= snapshot_id
-                && removed.get(&file_ids.value(index)).is_none_or(|removed| *removed > snapshot_id)
-        });
+        let removed = removals.into_iter().map(|removal| (removal.file_id.0, removal.removed_snapshot)).collect();
+        let live = live_entries::live_in(snapshot_id, entries, &removed);
+        let row_counts = entries.row_counts();
         let without_rows =
             Mask::from_fn(entries.len(), |index| row_counts.is_valid(index) && row_counts.value(index) == 0);
         Self { source, live, without_rows }

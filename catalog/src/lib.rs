@@ -43,6 +43,8 @@ mod snapshots;
 mod file_chunk;
 mod files;
 mod file_page;
+mod live_entries;
+mod manifests;
 mod coverage;
 mod changes;
 mod rollback;
@@ -75,6 +77,7 @@ pub use file_page::ListedPage;
 pub use files::{FileDetail, FileEntry};
 pub use leases::{LEASE_MS, MAX_LEASES};
 pub use location::{Location, LocationError, MAX_LOCATION_BYTES};
+pub use manifests::{ManifestDetail, ManifestEntry, ManifestPage, ManifestPosition, ManifestsRequest};
 pub use name::{MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, NameError, NamespaceName, TableIdent, TableName, TagName};
 pub use namespaces::Namespace;
 pub use obstacle_log::{ColumnObstacle, MAX_EXAMPLE_BYTES, MAX_LOGGED_OBSTACLES};
@@ -89,8 +92,9 @@ pub use plan::{
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
     AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, DataFileColumns,
-    DataFileRow, Distinct, Existing, Fault as CheckFault, FileId, Finding, MAX_READERS, ManifestId, Mend, Operation,
-    Place, PowerLoss, RequestKey, SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
+    DataFileRow, Distinct, Existing, Fault as CheckFault, FileId, Finding, MAX_READERS, ManifestId, ManifestZone, Mend,
+    Operation, Place, PowerLoss, RequestKey, SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange,
+    Totals,
 };
 pub use prunus_pruner::{FilterError, NanOrder, Obstacle, Obstacles, Outcome, Verdict};
 pub use regroup::{RegroupRequest, Regrouped};

@@ -41,6 +41,7 @@ use passes::{Passed, Span, Survivor};
 pub use explain::{Explained, ExplainedConjunct};
 pub use filter::Filter;
 pub(crate) use kept::KeptPlan;
+pub(crate) use metrics::add_file;
 pub use metrics::{ConjunctMetrics, PlanMetrics, PlanTimings};
 pub(crate) use overlap::OverlapFilter;
 pub use page::{NamesInFile, PlannedChunk, PlannedPage};

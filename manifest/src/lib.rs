@@ -96,7 +96,7 @@ pub use job::WaitingJob;
 pub use late_column::{LateColumn, ReadLateColumns};
 pub use layout::{ColumnRepair, FileRepair, Regrouped, RepairOutcome, TableLayout};
 pub use leaf_set::FileLeaf;
-pub use manifest::{ManifestRow, ManifestZones, Removal};
+pub use manifest::{ManifestRow, ManifestZone, ManifestZones, Removal};
 pub use namespace::NamespaceRow;
 pub use registered_column::RegisteredColumn;
 pub use restore::{Existing, restore};

@@ -98,11 +98,20 @@ impl ManifestZones {
     }
 }
 
-/// The same of one manifest.
-#[derive(Clone, Debug)]
-pub(crate) struct ManifestZone {
-    pub(crate) zone: ZoneMap,
-    pub(crate) declared_files: Option<u64>,
+/// What is known of a column in one manifest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ManifestZone {
+    /// The zone map, over all entries, removed ones among them.
+    pub zone: ZoneMap,
+    /// How many entries hold a usable statistic of the column that is their writer's word; `None` where nobody has counted.
+    pub declared_files: Option<u64>,
+}
+
+impl ManifestZone {
+    /// Of a column that the manifest has no zone of: nothing is known, and nobody's word is taken.
+    fn unknown(column_type: PrimitiveType) -> Self {
+        Self { zone: ZoneMap::unknown(column_type), declared_files: Some(0) }
+    }
 }
 
 const LIST_MANIFESTS: &str = "
@@ -123,6 +132,11 @@ const LIST_ZONES: &str = "
     FROM manifest_zone
     WHERE table_id = ?1 AND field_id = ?2
     ORDER BY manifest_id";
+
+const LIST_ZONES_OF_MANIFEST: &str = "
+    SELECT field_id, column_type, zone, declared_files
+    FROM manifest_zone INDEXED BY manifest_zone_by_manifest
+    WHERE manifest_id = ?1";
 
 const HAS_ZONE: &str = "
     SELECT EXISTS (SELECT 1 FROM manifest_zone WHERE table_id = ?1 AND field_id = ?2 AND manifest_id = ?3)";
@@ -183,11 +197,40 @@ impl ReadTransaction<'_> {
         column: SchemaColumn,
     ) -> Result<Vec<ManifestZone>> {
         let mut zones: BTreeMap<ManifestId, ManifestZone> = self
-            .query_all(LIST_ZONES, params![table_id, column.field_id.0], |row| zone_row(row, table_id, column))?
+            .query_all(LIST_ZONES, params![table_id, column.field_id.0], |row| {
+                let manifest_id = row.get(0)?;
+                Ok((manifest_id, zone_row(row, (table_id, manifest_id), column)?))
+            })?
             .into_iter()
             .collect();
-        let unknown = || ManifestZone { zone: ZoneMap::unknown(column.column_type), declared_files: Some(0) };
+        let unknown = || ManifestZone::unknown(column.column_type);
         Ok(manifests.iter().map(|manifest| zones.remove(&manifest.manifest_id).unwrap_or_else(unknown)).collect())
+    }
+
+    /// The zone maps of columns over one manifest, in the order of the columns. What has none is unknown, and nobody's word.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`]; [`Error::DamagedBlock`] if the zone of one of the columns does not decode.
+    pub fn load_zones_of_manifest(
+        &self,
+        manifest: &ManifestRow,
+        columns: &[SchemaColumn],
+    ) -> Result<Vec<ManifestZone>> {
+        let of_manifest = (manifest.table_id, manifest.manifest_id);
+        let by_field: BTreeMap<FieldId, SchemaColumn> =
+            columns.iter().map(|column| (column.field_id, *column)).collect();
+        let mut zones: BTreeMap<FieldId, ManifestZone> = self
+            .query_all(LIST_ZONES_OF_MANIFEST, [manifest.manifest_id], |row| {
+                let Some(column) = by_field.get(&FieldId(row.get(0)?)) else { return Ok(None) };
+                Ok(Some((column.field_id, zone_row(row, of_manifest, *column)?)))
+            })?
+            .into_iter()
+            .flatten()
+            .collect();
+        let zone = |column: &SchemaColumn| {
+            zones.remove(&column.field_id).unwrap_or_else(|| ManifestZone::unknown(column.column_type))
+        };
+        Ok(columns.iter().map(zone).collect())
     }
 
     /// The entries of a manifest.
@@ -235,7 +278,11 @@ impl ReadTransaction<'_> {
         })
     }
 
-    pub(crate) fn get_manifest(&self, manifest_id: ManifestId) -> Result<Option<ManifestRow>> {
+    /// The manifest of this id, whichever table it is of; `None` if there is none, or none any more.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`].
+    pub fn get_manifest(&self, manifest_id: ManifestId) -> Result<Option<ManifestRow>> {
         self.query_first(SELECT_MANIFEST, [manifest_id], manifest_row)
     }
 
@@ -285,8 +332,12 @@ pub(crate) fn manifest_row(row: &Row<'_>) -> Result<ManifestRow> {
     })
 }
 
-fn zone_row(row: &Row<'_>, table_id: TableId, column: SchemaColumn) -> Result<(ManifestId, ManifestZone)> {
-    let manifest_id: ManifestId = row.get(0)?;
+/// The zone that stands behind the first column of a row.
+fn zone_row(
+    row: &Row<'_>,
+    (table_id, manifest_id): (TableId, ManifestId),
+    column: SchemaColumn,
+) -> Result<ManifestZone> {
     let block = BlockName::Zone(column.field_id);
     let damaged = |source| Error::DamagedBlock { table_id, manifest_id, block, source };
     let written_as = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
@@ -294,5 +345,5 @@ fn zone_row(row: &Row<'_>, table_id: TableId, column: SchemaColumn) -> Result<(M
     let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
     let zone: ZoneMap = checked::unpack(bytes).map_err(damaged)?;
     let declared_files = row.get::<_, Option<Unsigned>>(3)?.map(|files| files.0);
-    Ok((manifest_id, ManifestZone { zone: zone.read_as(written_as, column.column_type), declared_files }))
+    Ok(ManifestZone { zone: zone.read_as(written_as, column.column_type), declared_files })
 }

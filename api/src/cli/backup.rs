@@ -7,11 +7,16 @@ use clap::Args;
 use super::output::print;
 use super::{CliError, Exit, bytes};
 
+const EXAMPLES: &str = "\
+Example:
+  prunus backup --data-dir ./catalog --to /backups/catalog.db";
+
 /// Copy a catalog into a file, also while a server runs
 ///
 /// The copy is of one moment, with every commit that was answered before it. It is checked before it gets its name, and
 /// replaces nothing. The data files of tables are not in it.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct BackupArgs {
     /// The folder that the catalog is kept in
     #[arg(long, value_name = "DIR")]

@@ -11,11 +11,16 @@ use serde::Serialize;
 use super::output::{print, print_json};
 use super::{CliError, Exit, count, counted};
 
+const EXAMPLES: &str = "\
+Example:
+  prunus check --data-dir ./catalog";
+
 /// Check a catalog, and say all that is wrong with it
 ///
 /// No server may have it open. Nothing is changed. What is found is told with what mends it: `rebuild` (from what is in the
 /// catalog), `collect` (statistics, from the data files), `restore` (from a backup).
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct CheckArgs {
     /// The folder that the catalog is kept in
     #[arg(long, value_name = "DIR")]

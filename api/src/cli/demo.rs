@@ -6,8 +6,13 @@ use crate::demo::DemoOptions;
 
 use super::{CliError, Exit};
 
+const EXAMPLES: &str = "\
+Example:
+  prunus demo";
+
 /// Show what Prunus does on generated files in a temporary folder, and prove it
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct DemoArgs {
     /// The scale of TPC-H
     #[arg(long, hide = true, default_value = "0.1", value_parser = scale)]

@@ -11,6 +11,8 @@ use crate::client::ClientError;
 use crate::demo::DemoError;
 use crate::wire::{ConflictJson, FaultJson, ProblemJson};
 
+use super::prose::{Paint, Role};
+
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -26,6 +28,8 @@ pub enum Exit {
     Incomplete,
     /// A check or an audit is done, and something is wrong.
     Unsound,
+    /// The user ended it by an interrupt.
+    Interrupted,
 }
 
 impl From<Exit> for ExitCode {
@@ -37,6 +41,8 @@ impl From<Exit> for ExitCode {
             Exit::NoAnswer => 3,
             Exit::Incomplete => 4,
             Exit::Unsound => 5,
+            // As a shell tells of a program that SIGINT ended.
+            Exit::Interrupted => 130,
         })
     }
 }
@@ -66,22 +72,32 @@ pub enum CliError {
     /// There is no file to take the schema of a new table from.
     #[error("there is no Parquet file to take the schema of the table from; name one with --schema-from")]
     NoSchema,
-    /// A file with a schema that cannot be read.
-    #[error("the schema file `{path}` cannot be read")]
-    SchemaFile {
-        /// The file.
+    /// A file that cannot be read.
+    #[error("the file `{path}` cannot be read")]
+    File {
+        /// The file, or `-` for standard input.
         path: String,
         /// Why.
         source: std::io::Error,
     },
-    /// A file with a schema that is none.
-    #[error("the schema file `{path}` holds no schema: expected {{\"fields\": [{{\"name\", \"type\"}}, ...]}}")]
-    Schema {
-        /// The file.
+    /// A file with a request that is none.
+    #[error("{at}`{path}` is not as {what} has it")]
+    Json {
+        /// The file, or `-` for standard input.
         path: String,
+        /// What it should hold.
+        what: &'static str,
+        /// The place in it, with the words that join the two; empty where it is the whole of it.
+        at: String,
         /// Why.
         source: serde_json::Error,
     },
+    /// A command that asks for nothing.
+    #[error("{0}")]
+    NothingAsked(&'static str),
+    /// The user ended it.
+    #[error("interrupted")]
+    Interrupted,
     /// The data folder cannot be made.
     #[error("the data folder `{path}` cannot be made")]
     DataFolder {
@@ -137,9 +153,11 @@ impl CliError {
             Self::Path { .. }
             | Self::Listing { .. }
             | Self::NoSchema
-            | Self::SchemaFile { .. }
-            | Self::Schema { .. }
+            | Self::File { .. }
+            | Self::Json { .. }
+            | Self::NothingAsked(_)
             | Self::DataFolder { .. } => Exit::Usage,
+            Self::Interrupted => Exit::Interrupted,
             Self::Catalog(_)
             | Self::Operation { .. }
             | Self::Listen { .. }
@@ -149,9 +167,13 @@ impl CliError {
         }
     }
 
-    /// The error with its causes, and with all that the server said, for people.
+    /// The error with its causes, all that the server said and what to do next, for people.
     pub fn report(&self) -> String {
-        let mut text = format!("error: {self}");
+        self.report_in(Paint::of_stderr())
+    }
+
+    pub(super) fn report_in(&self, paint: Paint) -> String {
+        let mut text = format!("{} {self}", paint.mark(Role::Error, "error:"));
         if let Self::Client(ClientError::Problem(problem)) = self {
             text.push_str(&problem_details(problem));
         }
@@ -165,8 +187,52 @@ impl CliError {
             cause = error.source();
         }
         text.push('\n');
+        if let Self::Client(error) = self
+            && let Some(advice) = advice(error)
+        {
+            let _ = writeln!(text, "  {advice}");
+        }
         text
     }
+}
+
+/// What to do next, where that is not plain from the error.
+fn advice(error: &ClientError) -> Option<&'static str> {
+    let problem = match error {
+        ClientError::Unreachable { .. } => {
+            return Some("start one with `prunus serve --data-dir DIR`, or name another with --url or PRUNUS_URL");
+        }
+        ClientError::Foreign { .. } => {
+            return Some("name the server with --url or PRUNUS_URL; `prunus --version` is this one");
+        }
+        ClientError::Problem(problem) => problem,
+        ClientError::SetUp(_) => return None,
+    };
+    match problem.problem_type.strip_prefix("/problems/")? {
+        "not-found" => missing_advice(&problem.detail),
+        "expired" => Some("`prunus snapshots list TABLE` says which snapshots there are"),
+        "stale-page-token" => Some("the snapshot expired while it was listed: run the command again"),
+        "schema-moved" | "table-moved" => Some("someone else changed the table meanwhile: run the command again"),
+        "namespace-not-empty" => Some("drop its tables first: `prunus table list NAMESPACE` names them"),
+        "conflict" => Some("`prunus snapshots list TABLE` says what was committed meanwhile"),
+        _ => None,
+    }
+}
+
+/// Where to look for what does not exist. The server's sentence begins with what it is.
+fn missing_advice(detail: &str) -> Option<&'static str> {
+    Some(match detail.split_whitespace().next()? {
+        "table" => "`prunus table list` says which tables there are, `prunus table create` makes one",
+        "namespace" => "`prunus namespace list` says which namespaces there are, `prunus namespace create` makes one",
+        "snapshot" => "`prunus snapshots list TABLE` says which snapshots there are",
+        "tag" => "`prunus tag list TABLE` says which tags there are",
+        "file" => "`prunus files list TABLE` says which files there are; a path is that of the listing",
+        "manifest" => {
+            "`prunus manifests list TABLE` says which manifests there are; grouping anew makes others of them"
+        }
+        "audit" => "`prunus audit list TABLE` says which audits there are",
+        _ => return None,
+    })
 }
 
 fn problem_details(problem: &ProblemJson) -> String {
@@ -191,7 +257,7 @@ fn problem_details(problem: &ProblemJson) -> String {
 }
 
 /// `PATH: column C: MESSAGE`, and what was claimed and what speaks against it.
-fn fault_line(fault: &FaultJson) -> String {
+pub(super) fn fault_line(fault: &FaultJson) -> String {
     match (&fault.path, &fault.at) {
         (Some(place), _) | (None, Some(place)) => format!("{place}: {}", fault_of_file(fault, "      ")),
         (None, None) => fault_of_file(fault, "      "),
@@ -253,7 +319,7 @@ mod tests {
             },
             FaultJson { message: "it is too long".to_owned(), at: Some("filter".to_owned()), ..FaultJson::default() },
         ];
-        insta::assert_snapshot!(error_of(problem(422, faults)).report(), @r"
+        insta::assert_snapshot!(error_of(problem(422, faults)).report_in(Paint::Plain), @r"
         error: Not possible (422)
           the request has 2 faults
           /a: is no Parquet file
@@ -272,17 +338,48 @@ mod tests {
             message: "the path is live already".to_owned(),
         };
         let problem = ProblemJson { conflicts: Some(vec![conflict]), ..problem(409, Vec::new()) };
-        assert!(error_of(problem).report().ends_with("\n  /a: the path is live already\n"));
+        assert!(error_of(problem).report_in(Paint::Plain).ends_with("\n  /a: the path is live already\n"));
     }
 
     #[test]
     fn a_cause_that_is_told_already_is_not_repeated() {
         let source = std::io::Error::other("outer: inner");
         let error = CliError::DataFolder { path: "d".to_owned(), source };
-        assert_eq!(error.report(), "error: the data folder `d` cannot be made: outer: inner\n");
+        assert_eq!(error.report_in(Paint::Plain), "error: the data folder `d` cannot be made: outer: inner\n");
         let generic = object_store::Error::Generic { store: "s3", source: "inner".into() };
         let error = CliError::Listing { folder: "s3://b/".to_owned(), source: StorageError::Unavailable(generic) };
-        assert_eq!(error.report().matches("inner").count(), 1);
+        assert_eq!(error.report_in(Paint::Plain).matches("inner").count(), 1);
+    }
+
+    #[test]
+    fn what_is_missing_is_told_with_where_to_look() {
+        let missing = |detail: &str| {
+            let problem = problem(404, Vec::new());
+            let problem_type = "/problems/not-found".to_owned();
+            error_of(ProblemJson { problem_type, detail: detail.to_owned(), ..problem }).report_in(Paint::Plain)
+        };
+        insta::assert_snapshot!(missing("table `a.b` does not exist"), @r"
+        error: Not possible (404)
+          table `a.b` does not exist
+          `prunus table list` says which tables there are, `prunus table create` makes one
+        ");
+        assert!(missing("snapshot 7 does not exist").ends_with("says which snapshots there are\n"));
+        assert!(missing("something else").ends_with("something else\n"));
+    }
+
+    #[test]
+    fn a_server_that_is_not_there_is_told_with_how_to_start_it() {
+        let url = "http://h/".to_owned();
+        let report = CliError::from(ClientError::Foreign { url, status: 200 }).report_in(Paint::Plain);
+        assert!(
+            report.ends_with("\n  name the server with --url or PRUNUS_URL; `prunus --version` is this one\n"),
+            "{report}"
+        );
+    }
+
+    #[test]
+    fn an_interrupt_has_the_exit_code_of_shells() {
+        assert_eq!(ExitCode::from(CliError::Interrupted.exit()), ExitCode::from(130));
     }
 
     #[test]

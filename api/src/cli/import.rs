@@ -13,11 +13,10 @@ use clap::Args;
 use futures::{StreamExt, stream};
 use prunus_catalog::{MAX_FILES_PER_COMMIT, Storage, TableIdent};
 
-use crate::client::{Client, ClientError};
+use crate::client::{Client, ClientError, Page, SnapshotChoice};
 use crate::wire::{NewTableJson, TableJson};
 
 use super::connection::Connection;
-use super::output::{print, print_json};
 use super::table::ensure_namespace;
 use super::{CliError, Exit};
 
@@ -36,12 +35,18 @@ const MAX_BATCHES_AT_ONCE: usize = 2;
 /// How many files are tried for a new table's schema, where none is named.
 const MAX_SCHEMA_TRIALS: usize = 10;
 
+const EXAMPLES: &str = "\
+Examples:
+  prunus import --create shop.orders ./orders/
+  prunus import shop.orders s3://lake/orders/2026/ --batch 5000";
+
 /// Register Parquet files in a table
 ///
 /// Folders and prefixes are searched for files that end in .parquet, .parq or .pq; names and folders that begin with `_` or
 /// `.` are passed over. An import that broke off is taken up by running it again: what is registered already is skipped. A
 /// file that is refused does not hold up the others.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct ImportArgs {
     /// The table, as NAMESPACE.TABLE
     #[arg(value_name = "TABLE")]
@@ -79,11 +84,7 @@ pub(super) async fn run(args: ImportArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
     let (summary, done) = import(&client, &args).await?;
     // What was done is told even if the rest could not be.
-    if args.connection.json {
-        print_json(&summary)?;
-    } else {
-        print(&summary.render())?;
-    }
+    args.connection.answer(&summary, Summary::render)?;
     done?;
     Ok(summary.exit())
 }
@@ -198,16 +199,16 @@ async fn live_among(
 ) -> Result<HashMap<String, Content>, ClientError> {
     let wanted: HashSet<&str> = candidates.iter().map(|file| file.path.as_str()).collect();
     let mut live = HashMap::new();
-    let mut page_token = None;
+    let mut next = Page { page_size: Some(PAGE_SIZE), page_token: None };
     loop {
-        let page = client.list_files(table, PAGE_SIZE, page_token.as_deref()).await?;
+        let page = client.list_files(table, &SnapshotChoice::default(), &next).await?;
         for file in page.files {
             if wanted.contains(file.path.as_str()) {
                 live.insert(file.path, Content { size_bytes: Some(file.size_bytes), etag: file.etag });
             }
         }
-        page_token = page.next_page_token;
-        if page_token.is_none() {
+        next.page_token = page.next_page_token;
+        if next.page_token.is_none() {
             return Ok(live);
         }
     }

@@ -8,11 +8,16 @@ use prunus_catalog::Existing;
 use super::output::print;
 use super::{CliError, Exit};
 
+const EXAMPLES: &str = "\
+Example:
+  prunus restore --data-dir ./catalog --from /backups/catalog.db";
+
 /// Put a backup in the place of a catalog
 ///
 /// No server may have the catalog open. The backup is checked first and only read. If this is interrupted, run it again: until
 /// then no server opens what is there.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct RestoreArgs {
     /// The folder that the catalog is to be kept in; it is made where it is missing
     #[arg(long, value_name = "DIR")]

@@ -17,12 +17,17 @@ use tracing_subscriber::filter::LevelFilter;
 use super::output::print;
 use super::{CliError, Exit};
 
+const EXAMPLES: &str = "\
+Example:
+  prunus serve --data-dir ./catalog --listen 127.0.0.1:8181";
+
 /// Run the server
 ///
 /// It stops on an interrupt (ctrl-c) or SIGTERM once the requests that have begun are answered; on a second one, at once. The
 /// keys and endpoints of object stores come from the environment, such as AWS_ACCESS_KEY_ID and AWS_ENDPOINT_URL. RUST_LOG
 /// says what is logged.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct ServeArgs {
     /// The folder that the catalog is kept in; it is made where it is missing
     #[arg(long, value_name = "DIR")]

@@ -73,7 +73,7 @@ pub struct PlanTimings {
 }
 
 /// Adds a file.
-pub(super) fn add_file(sum: &mut Totals, row_count: Option<u64>, size_bytes: u64) {
+pub(crate) fn add_file(sum: &mut Totals, row_count: Option<u64>, size_bytes: u64) {
     sum.files += 1;
     sum.rows = sum.rows.saturating_add(row_count.unwrap_or(0));
     sum.bytes = sum.bytes.saturating_add(size_bytes);

@@ -6,9 +6,14 @@ use clap::Args;
 use prunus_catalog::TableIdent;
 
 use crate::cli::connection::Connection;
-use crate::cli::output::{print, print_json};
+use crate::cli::progress::Progress;
+use crate::cli::scan::SnapshotArgs;
 use crate::cli::{CliError, Exit, Side, count, counted, text_table};
 use crate::wire::{ColumnFilesJson, CountFilesJson, CoverageJson, ObstacleReasonJson, ShareJson, SideFilesJson};
+
+const EXAMPLES: &str = "\
+Example:
+  prunus table columns shop.orders";
 
 /// Show how much is known of each column of a table, and where that kept filters from pruning
 ///
@@ -16,18 +21,14 @@ use crate::wire::{ColumnFilesJson, CountFilesJson, CoverageJson, ObstacleReasonJ
 /// nulls and NaNs are counted, and how many files one value hits. Then the filters since the server's start that could not prune
 /// because of a column.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct ColumnsArgs {
     /// The table, as NAMESPACE.TABLE
     #[arg(value_name = "TABLE")]
     table: TableIdent,
 
-    /// The snapshot [default: the newest]
-    #[arg(long, value_name = "N", conflicts_with = "as_of")]
-    snapshot: Option<i64>,
-
-    /// The newest snapshot at or before this time, such as 2026-01-31T12:00:00Z
-    #[arg(long, value_name = "TIME")]
-    as_of: Option<String>,
+    #[command(flatten)]
+    snapshot: SnapshotArgs,
 
     #[command(flatten)]
     connection: Connection,
@@ -35,12 +36,9 @@ pub(super) struct ColumnsArgs {
 
 pub(super) async fn run(args: ColumnsArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
-    let coverage = client.load_coverage(&args.table, args.snapshot, args.as_of.as_deref()).await?;
-    if args.connection.json {
-        print_json(&coverage)?;
-    } else {
-        print(&render(&coverage))?;
-    }
+    let snapshot = args.snapshot.choice();
+    let coverage = Progress::of("looking at columns").during(client.load_coverage(&args.table, &snapshot)).await?;
+    args.connection.answer(&coverage, render)?;
     Ok(Exit::Done)
 }
 
@@ -90,7 +88,7 @@ fn known(files: &ColumnFilesJson, all: u64) -> [String; 9] {
 
 /// All but all is never shown as all, nor a few as none.
 #[expect(clippy::cast_precision_loss, reason = "a percentage for people")]
-fn of_files(files: u64, all: u64) -> String {
+pub(in crate::cli) fn of_files(files: u64, all: u64) -> String {
     match files {
         0 => "none".to_owned(),
         files if files == all => "all".to_owned(),

@@ -5,13 +5,20 @@ use prunus_catalog::{NamespaceName, TableIdent};
 
 use crate::cli::connection::Connection;
 use crate::cli::import::locate;
-use crate::cli::output::{print, print_json};
+use crate::cli::json_file::read_json;
+use crate::cli::properties::property;
 use crate::cli::{CliError, Exit};
 use crate::client::{Client, ClientError};
-use crate::wire::{NewNamespaceJson, NewSchemaJson, NewTableJson};
+use crate::wire::{NewNamespaceJson, NewTableJson};
+
+const EXAMPLES: &str = "\
+Examples:
+  prunus table create shop.orders --schema-from ./orders/part-1.parquet --location ./orders/
+  prunus table create shop.orders --schema schema.json --cluster-by day --property verification=scan";
 
 /// Create a table without files; its namespace is made where it is missing
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct CreateArgs {
     /// The table, as NAMESPACE.TABLE
     #[arg(value_name = "TABLE")]
@@ -39,7 +46,7 @@ pub(super) struct CreateArgs {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct SchemaArgs {
-    /// A file with the schema as JSON: {"fields": [{"name": "id", "type": "int64", "nullable": false}, ...]}
+    /// A file with the schema as JSON, `-` for standard input: {"fields": [{"name": "id", "type": "int64", "nullable": false}, ...]}
     #[arg(long = "schema", value_name = "FILE.json")]
     file: Option<String>,
 
@@ -50,9 +57,13 @@ struct SchemaArgs {
 
 pub(super) async fn run(args: CreateArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
+    let schema = match &args.schema.file {
+        Some(path) => Some(read_json(path, "a schema, {\"fields\": [{\"name\", \"type\"}, ...]},").await?),
+        None => None,
+    };
     let new = NewTableJson {
         name: args.table.name.as_str().to_owned(),
-        schema: args.schema.file.as_deref().map(read_schema).transpose()?,
+        schema,
         schema_from: args.schema.from.as_deref().map(absolute).transpose()?,
         location: args.location.as_deref().map(absolute).transpose()?,
         cluster_by: Some(args.cluster_by).filter(|columns| !columns.is_empty()),
@@ -60,11 +71,7 @@ pub(super) async fn run(args: CreateArgs) -> Result<Exit, CliError> {
     };
     ensure_namespace(&client, &args.table.namespace).await?;
     let table = client.create_table(args.table.namespace.as_str(), &new).await?;
-    if args.connection.json {
-        print_json(&table)?;
-    } else {
-        print(&format!("created table {}\n{}", args.table, super::show::render(&table)))?;
-    }
+    args.connection.answer(&table, |table| format!("created table {}\n{}", args.table, super::show::render(table)))?;
     Ok(Exit::Done)
 }
 
@@ -79,17 +86,4 @@ pub(in crate::cli) async fn ensure_namespace(client: &Client, namespace: &Namesp
 
 fn absolute(text: &str) -> Result<String, CliError> {
     Ok(locate(text)?.as_str().to_owned())
-}
-
-fn read_schema(path: &str) -> Result<NewSchemaJson, CliError> {
-    let text =
-        std::fs::read_to_string(path).map_err(|source| CliError::SchemaFile { path: path.to_owned(), source })?;
-    serde_json::from_str(&text).map_err(|source| CliError::Schema { path: path.to_owned(), source })
-}
-
-fn property(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err("a property is KEY=VALUE".to_owned()),
-    }
 }

@@ -4,11 +4,15 @@ use clap::Args;
 use prunus_catalog::TableIdent;
 
 use crate::cli::connection::Connection;
-use crate::cli::output::{print, print_json};
 use crate::cli::{CliError, Exit};
+
+const EXAMPLES: &str = "\
+Example:
+  prunus table drop shop.orders";
 
 /// Forget a table and its snapshots; its data files are not touched
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct DropArgs {
     /// The table, as NAMESPACE.TABLE
     #[arg(value_name = "TABLE")]
@@ -20,10 +24,8 @@ pub(super) struct DropArgs {
 
 pub(super) async fn run(args: DropArgs) -> Result<Exit, CliError> {
     args.connection.client()?.drop_table(&args.table).await?;
-    if args.connection.json {
-        print_json(&serde_json::json!({"dropped": args.table.to_string()}))?;
-    } else {
-        print(&format!("dropped table {}; its data files are where they were\n", args.table))?;
-    }
+    args.connection.answer(&serde_json::json!({"dropped": args.table.to_string()}), |_| {
+        format!("dropped table {}; its data files are where they were\n", args.table)
+    })?;
     Ok(Exit::Done)
 }

@@ -6,12 +6,16 @@ use clap::Args;
 use prunus_catalog::TableIdent;
 
 use crate::cli::connection::Connection;
-use crate::cli::output::{print, print_json};
 use crate::cli::{CliError, Exit, Side, bytes, count, counted, text_table};
 use crate::wire::{FieldJson, NestedJson, TableJson, TypeJson};
 
+const EXAMPLES: &str = "\
+Example:
+  prunus table show shop.orders";
+
 /// Show a table: its schema, its properties, and how much is in it
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct ShowArgs {
     /// The table, as NAMESPACE.TABLE
     #[arg(value_name = "TABLE")]
@@ -23,15 +27,11 @@ pub(super) struct ShowArgs {
 
 pub(super) async fn run(args: ShowArgs) -> Result<Exit, CliError> {
     let table = args.connection.client()?.load_table(&args.table).await?;
-    if args.connection.json {
-        print_json(&table)?;
-    } else {
-        print(&render(&table))?;
-    }
+    args.connection.answer(&table, render)?;
     Ok(Exit::Done)
 }
 
-pub(super) fn render(table: &TableJson) -> String {
+pub(in crate::cli) fn render(table: &TableJson) -> String {
     let mut text = String::new();
     let mut line = |title: &str, value: &str| {
         let _ = writeln!(text, "{title:<12} {value}");

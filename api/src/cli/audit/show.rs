@@ -1,0 +1,41 @@
+//! `prunus audit show`
+
+use clap::Args;
+use prunus_catalog::TableIdent;
+
+use crate::cli::connection::Connection;
+use crate::cli::pages::cut_note;
+use crate::cli::{CliError, Exit};
+
+use super::render::{exit, page_text};
+use super::start::page;
+
+const EXAMPLES: &str = "\
+Example:
+  prunus audit show shop.orders 3";
+
+/// Show an audit: how far it is, and what it has found by now
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ShowArgs {
+    /// The table, as NAMESPACE.TABLE
+    #[arg(value_name = "TABLE")]
+    table: TableIdent,
+
+    /// The number of the audit
+    #[arg(value_name = "AUDIT")]
+    audit: i64,
+
+    /// The most findings to list [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    limit: Option<u64>,
+
+    #[command(flatten)]
+    connection: Connection,
+}
+
+pub(super) async fn run(args: ShowArgs) -> Result<Exit, CliError> {
+    let audit = page(&args.connection.client()?, &args.table, args.audit, args.limit).await?;
+    args.connection.answer(&audit, |audit| page_text(audit) + cut_note(audit.next_page_token.as_ref()))?;
+    Ok(exit(&audit.audit))
+}

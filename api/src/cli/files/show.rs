@@ -1,0 +1,117 @@
+//! `prunus files show`
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use prunus_catalog::TableIdent;
+
+use crate::cli::connection::Connection;
+use crate::cli::scan::SnapshotArgs;
+use crate::cli::{CliError, Exit, bytes, count, statistics};
+use crate::wire::FileJson;
+
+const EXAMPLES: &str = "\
+Example:
+  prunus files show shop.orders s3://lake/orders/part-7.parquet";
+
+/// Show a file: every statistic of its columns, how tight it is and where it came from
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ShowArgs {
+    /// The table, as NAMESPACE.TABLE
+    #[arg(value_name = "TABLE")]
+    table: TableIdent,
+
+    /// The file, as `prunus files list` prints it, or relative to the table's location
+    #[arg(value_name = "PATH")]
+    path: String,
+
+    #[command(flatten)]
+    snapshot: SnapshotArgs,
+
+    #[command(flatten)]
+    connection: Connection,
+}
+
+pub(super) async fn run(args: ShowArgs) -> Result<Exit, CliError> {
+    let file = args.connection.client()?.load_file(&args.table, &args.snapshot.choice(), &args.path).await?;
+    args.connection.answer(&file, render)?;
+    Ok(Exit::Done)
+}
+
+fn render(file: &FileJson) -> String {
+    let mut text = String::new();
+    let mut line = |title: &str, value: &str| {
+        let _ = writeln!(text, "{title:<12} {value}");
+    };
+    line("file", &file.path);
+    line("id", &file.file_id.to_string());
+    line("rows", &file.row_count.map_or("unknown".to_owned(), count));
+    line("bytes", &bytes(file.size_bytes));
+    line("added in", &format!("snapshot {}", file.added_snapshot));
+    if let Some(removed) = file.removed_snapshot {
+        line("removed in", &format!("snapshot {removed}"));
+    }
+    line("manifest", &file.manifest_id.map_or("none yet: it is in the tail".to_owned(), |id| id.to_string()));
+    if let Some(written) = &file.last_modified {
+        line("written", written);
+    }
+    if let Some(etag) = &file.etag {
+        line("etag", etag);
+    }
+    for (column, value) in &file.partition {
+        line("partition", &format!("{column}={value}"));
+    }
+    if !file.absent_columns.is_empty() {
+        line("holds no", &file.absent_columns.join(", "));
+    }
+    match file.columns.as_ref().filter(|columns| !columns.is_empty()) {
+        Some(columns) => {
+            let _ = write!(text, "\n{}", statistics::table(columns));
+        }
+        None => text.push_str("\nnothing is known of its columns\n"),
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_shown_with_all_that_is_known_of_it() {
+        let file = json!({"file_id": 7, "path": "s3://b/day=1/a.parquet", "size_bytes": 4_096, "row_count": null,
+            "partition": {"day": "1"}, "absent_columns": ["late"], "etag": "\"x\"", "added_snapshot": 2, "removed_snapshot": 5,
+            "columns": {"id": {"min": 1, "max": 9, "min_precision": "bound", "max_precision": "bound", "null_count": 0,
+                "provenance": {"min": "footer", "max": "footer", "null_count": "footer"}}}});
+        insta::assert_snapshot!(render(&serde_json::from_value(file).unwrap()), @r#"
+        file         s3://b/day=1/a.parquet
+        id           7
+        rows         unknown
+        bytes        4.0 KiB
+        added in     snapshot 2
+        removed in   snapshot 5
+        manifest     none yet: it is in the tail
+        etag         "x"
+        partition    day="1"
+        holds no     late
+
+        column   statistic   value     precision   from
+        ──────────────────────────────────────────────────
+        id       min         1         bound       footer
+                 max         9         bound       footer
+                 nulls       0                     footer
+                 NaNs        unknown
+        "#);
+    }
+
+    #[test]
+    fn a_file_of_which_nothing_is_known_says_so() {
+        let file =
+            json!({"file_id": 7, "path": "a", "size_bytes": 1, "row_count": 1, "added_snapshot": 2, "columns": {}});
+        let text = render(&serde_json::from_value(file).unwrap());
+        assert!(text.ends_with("\n\nnothing is known of its columns\n"), "{text}");
+    }
+}

@@ -1,0 +1,152 @@
+//! A table on one screen.
+
+use std::fmt::Write as _;
+
+use crate::cli::explain::render::{WithStatistics, file};
+use crate::cli::plan::render::{conjuncts, totals};
+use crate::cli::prose::{Paint, Role, wrapped};
+use crate::cli::table::columns::of_files;
+use crate::cli::{Side, audit, bytes, count, counted, snapshots, text_table};
+use crate::wire::{ColumnCoverageJson, ColumnFilesJson, TableJson, TableLayoutJson};
+
+use super::{Inspection, Scan};
+
+/// How many columns are shown: those that filters met, then those that the table is clustered by, then the others.
+const COLUMNS_SHOWN: usize = 12;
+/// How many of the last audits are shown.
+const AUDITS_SHOWN: usize = 3;
+
+pub(super) fn render(inspection: &Inspection, paint: Paint) -> String {
+    let table = &inspection.table;
+    let mut parts = vec![summary(table, paint)];
+    let mut part = |title: &str, text: String| parts.push(format!("{}\n{text}", paint.mark(Role::Heading, title)));
+    if let Some(scan) = &inspection.scan {
+        part("The filter", of_scan(scan));
+        for explained in &scan.explained {
+            part("A file that it keeps", file(&explained.path, &explained.explained, WithStatistics::Omitted, paint));
+        }
+    }
+    if !inspection.snapshots.is_empty() {
+        part("Last snapshots", snapshots::list::table(&inspection.snapshots));
+        part("Layout", layout(inspection.layout, table));
+        part("Columns", columns(inspection));
+    }
+    if !inspection.audits.is_empty() {
+        let shown = inspection.audits.get(..AUDITS_SHOWN).unwrap_or(&inspection.audits);
+        part("Last audits", audit::render::table(shown));
+    }
+    part("What to do", to_do(&inspection.advice, paint));
+    parts.join("\n")
+}
+
+fn summary(table: &TableJson, paint: Paint) -> String {
+    let name = format!("{}.{}", table.namespace, table.name);
+    let place = table.location.as_deref().unwrap_or("files may lie anywhere");
+    let mut size = format!(
+        "snapshot {}: {}, {}, {}",
+        table.current_snapshot,
+        counted(table.files, "file", "files"),
+        counted(table.rows, "row", "rows"),
+        bytes(table.bytes)
+    );
+    if table.files_of_unknown_rows > 0 {
+        let _ = write!(size, "; the rows of {} are not known", counted(table.files_of_unknown_rows, "file", "files"));
+    }
+    let mut text =
+        format!("{}\n  {place}\n  created {}\n  {size}\n", paint.mark(Role::Heading, &name), table.created_at);
+    if !table.properties.is_empty() {
+        let properties: Vec<String> = table.properties.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        text.push_str(&wrapped(&properties.join(", "), 2));
+    }
+    text
+}
+
+fn of_scan(scan: &Scan) -> String {
+    let mut text = format!("snapshot {}\n", scan.plan.snapshot_id);
+    if let Some(metrics) = &scan.plan.metrics {
+        text.push_str(&totals(metrics));
+        if !metrics.conjuncts.is_empty() {
+            text.push_str(&conjuncts(&metrics.conjuncts));
+        }
+    }
+    text
+}
+
+fn layout(layout: TableLayoutJson, table: &TableJson) -> String {
+    let order = match table.cluster_by.as_slice() {
+        [] => "clustered by no column, in the order of arrival".to_owned(),
+        columns => format!("clustered by {}", columns.join(", ")),
+    };
+    let manifests = counted(layout.manifests, "manifest", "manifests");
+    let tail = counted(layout.tail_files, "file", "files");
+    let overlap = match layout.overlap {
+        Some(overlap) => format!("; at most {} share a value", counted(overlap, "manifest", "manifests")),
+        None => String::new(),
+    };
+    wrapped(&format!("{manifests}, and {tail} in the tail; {order}{overlap}"), 2)
+}
+
+fn columns(inspection: &Inspection) -> String {
+    let all = inspection.columns.files;
+    let mut shown: Vec<&ColumnCoverageJson> = inspection.columns.columns.iter().collect();
+    // Stable: what is alike stays in the order of the schema.
+    shown.sort_by_key(|column| {
+        let missed: u64 = column.obstacles.iter().map(|met| met.plans).sum();
+        let place = inspection.table.cluster_by.iter().position(|name| *name == column.name).unwrap_or(usize::MAX);
+        (std::cmp::Reverse(missed), place)
+    });
+    let more = shown.len().saturating_sub(COLUMNS_SHOWN);
+    shown.truncate(COLUMNS_SHOWN);
+    let mut table = text_table([
+        ("column", Side::Left),
+        ("type", Side::Left),
+        ("bounds", Side::Right),
+        ("nulls", Side::Right),
+        ("NaNs", Side::Right),
+        ("one value hits", Side::Right),
+        ("missed by", Side::Right),
+    ]);
+    for column in shown {
+        table.add_row(row(column, all));
+    }
+    let mut text = format!("{}\n", table.trim_fmt());
+    if more > 0 {
+        let more = counted(more as u64, "column", "columns");
+        let (namespace, name) = (&inspection.table.namespace, &inspection.table.name);
+        let _ = writeln!(text, "... and {more} more: `prunus table columns {namespace}.{name}`");
+    }
+    text
+}
+
+fn row(column: &ColumnCoverageJson, all: u64) -> [String; 7] {
+    let named = (column.name.clone(), column.column_type.clone());
+    let missed: u64 = column.obstacles.iter().map(|met| met.plans).sum();
+    let missed = if missed == 0 { String::new() } else { counted(missed, "plan", "plans") };
+    let Some(files) = &column.statistics else {
+        return [named.0, named.1, String::new(), String::new(), String::new(), String::new(), missed];
+    };
+    let counted_in = |count: Option<crate::wire::CountFilesJson>| {
+        count.map(|count| of_files(count.known.files, all)).unwrap_or_default()
+    };
+    let hits = format!("{:.1}, at most {}", files.overlap.mean, count(files.overlap.max));
+    let bounds = of_files(bounded(files), all);
+    [named.0, named.1, bounds, counted_in(files.null_count), counted_in(files.nan_count), hits, missed]
+}
+
+/// In how many files pruning may use both bounds, or knows that there is nothing to bound.
+fn bounded(files: &ColumnFilesJson) -> u64 {
+    let side = |side: crate::wire::SideFilesJson| side.exact.files + side.bound.files;
+    files.without_values.files + side(files.min).min(side(files.max))
+}
+
+fn to_do(advice: &[String], paint: Paint) -> String {
+    if advice.is_empty() {
+        return format!("  {}\n", paint.mark(Role::Good, "nothing that shows from here"));
+    }
+    let mark = |sentence: &String| {
+        let text = wrapped(sentence, 4);
+        // The mark takes the place of the first two spaces but two.
+        format!("  {} {}", paint.mark(Role::Notable, "-"), text.trim_start())
+    };
+    advice.iter().map(mark).collect()
+}

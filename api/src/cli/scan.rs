@@ -1,0 +1,89 @@
+//! What plans, explanations and inspections have in common: which rows of which snapshot, for which engine.
+
+use clap::{Args, ValueEnum};
+
+use crate::client::SnapshotChoice;
+use crate::wire::{FilterJson, NanOrderJson, PlanJson};
+
+use super::CliError;
+use super::json_file::read_json;
+
+/// Which snapshot.
+#[derive(Debug, Args)]
+pub(super) struct SnapshotArgs {
+    /// The snapshot's number [default: the newest]
+    #[arg(long, value_name = "N", conflicts_with = "as_of")]
+    snapshot: Option<i64>,
+
+    /// The newest snapshot at or before this time, such as 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME")]
+    as_of: Option<String>,
+}
+
+impl SnapshotArgs {
+    pub(super) fn choice(self) -> SnapshotChoice {
+        SnapshotChoice { snapshot_id: self.snapshot, as_of: self.as_of }
+    }
+}
+
+/// Which rows of which snapshot, for which engine.
+#[derive(Debug, Args)]
+pub(super) struct ScanArgs {
+    /// The rows that are wanted, as a SQL condition [default: all]
+    #[arg(long = "where", value_name = "CONDITION", conflicts_with = "filter_json")]
+    filter: Option<String>,
+
+    /// The same as an Iceberg expression, in a JSON file; `-` is standard input
+    #[arg(long, value_name = "FILE.json")]
+    filter_json: Option<String>,
+
+    #[command(flatten)]
+    snapshot: SnapshotArgs,
+
+    /// How the reading engine orders NaN
+    #[arg(long, value_name = "ORDER", default_value = "any")]
+    nan_order: NanOrder,
+
+    /// The zone in which the reading engine takes times without one, such as Europe/Paris or +01:00
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
+    time_zone: Option<String>,
+}
+
+/// How an engine orders NaN.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum NanOrder {
+    /// Not known: what is answered is right for all
+    Any,
+    /// Above every number and equal to itself (PostgreSQL, Spark, DuckDB)
+    Greatest,
+    /// Unordered (IEEE 754, pandas)
+    Ieee,
+}
+
+impl From<NanOrder> for NanOrderJson {
+    fn from(order: NanOrder) -> Self {
+        match order {
+            NanOrder::Any => Self::Any,
+            NanOrder::Greatest => Self::Greatest,
+            NanOrder::Ieee => Self::Ieee,
+        }
+    }
+}
+
+impl ScanArgs {
+    /// Whether rows were asked for at all.
+    pub(super) fn has_filter(&self) -> bool {
+        self.filter.is_some() || self.filter_json.is_some()
+    }
+
+    /// The plan that asks for them.
+    pub(super) async fn request(self) -> Result<PlanJson, CliError> {
+        let filter = match &self.filter_json {
+            Some(path) => Some(read_json(path, "an Iceberg expression").await?),
+            None => self.filter.map(FilterJson::Sql),
+        };
+        let SnapshotChoice { snapshot_id, as_of } = self.snapshot.choice();
+        let (nan_order, time_zone) = (self.nan_order.into(), self.time_zone);
+        Ok(PlanJson { filter, snapshot_id, as_of, nan_order, time_zone, ..PlanJson::default() })
+    }
+}

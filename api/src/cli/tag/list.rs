@@ -1,0 +1,66 @@
+//! `prunus tag list`
+
+use clap::Args;
+use prunus_catalog::TableIdent;
+
+use crate::cli::connection::Connection;
+use crate::cli::pages::{cut_note, join};
+use crate::cli::{CliError, Exit, Side, text_table};
+use crate::client::Page;
+use crate::wire::TagsJson;
+
+const EXAMPLES: &str = "\
+Example:
+  prunus tag list shop.orders";
+
+/// List the tags of a table by name
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ListArgs {
+    /// The table, as NAMESPACE.TABLE
+    #[arg(value_name = "TABLE")]
+    table: TableIdent,
+
+    /// The most tags to list [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    limit: Option<u64>,
+
+    #[command(flatten)]
+    connection: Connection,
+}
+
+pub(super) async fn run(args: ListArgs) -> Result<Exit, CliError> {
+    let client = args.connection.client()?;
+    let tags = join("tags", args.limit, async |page: Page| client.list_tags(&args.table, &page).await).await?;
+    args.connection.answer(&tags, render)?;
+    Ok(Exit::Done)
+}
+
+fn render(tags: &TagsJson) -> String {
+    if tags.tags.is_empty() {
+        return "no tags\n".to_owned();
+    }
+    let mut table = text_table([("tag", Side::Left), ("snapshot", Side::Right), ("since", Side::Left)]);
+    for tag in &tags.tags {
+        table.add_row([&tag.tag, &tag.snapshot_id.to_string(), &tag.created_at]);
+    }
+    format!("{}\n{}", table.trim_fmt(), cut_note(tags.next_page_token.as_ref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn tags_are_a_table() {
+        let tag = json!({"tag": "end-of-year", "snapshot_id": 12, "created_at": "2026-01-01T00:00:00.000Z"});
+        insta::assert_snapshot!(render(&serde_json::from_value(json!({"tags": [tag]})).unwrap()), @r"
+        tag           snapshot   since
+        ──────────────────────────────────────────────────
+        end-of-year         12   2026-01-01T00:00:00.000Z
+        ");
+        assert_eq!(render(&serde_json::from_value(json!({"tags": []})).unwrap()), "no tags\n");
+    }
+}
