@@ -94,6 +94,12 @@ pub(crate) enum Problem {
     /// An answer could not be written.
     #[error("an answer could not be written")]
     Unwritten(#[from] WriteError),
+    /// The store cannot be worked with now.
+    #[error("the server is not ready: its store does not answer")]
+    NotReady(#[source] Error),
+    /// What was counted cannot be written.
+    #[error("the metrics cannot be written")]
+    Metrics(#[source] std::fmt::Error),
     /// A handler panicked.
     #[error("a handler panicked: {0}")]
     Panicked(String),

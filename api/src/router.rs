@@ -2,10 +2,10 @@
 
 use std::any::Any;
 
-use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::{from_fn, from_fn_with_state, map_request};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Router};
 use prunus_catalog::Catalog;
 use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -17,12 +17,13 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::metrics::{self, Metrics};
 use crate::problem::{self, Problem};
 use crate::routes::{
-    self, audits, changes, columns, commits, docs, expire, files, health, manifests, namespaces, orphans, plan,
+    self, audits, changes, columns, commits, config, docs, expire, files, health, manifests, namespaces, orphans, plan,
     regroup, snapshots, tables, tags, transactions,
 };
-use crate::{accept, idempotency, openapi, request_id};
+use crate::{accept, idempotency, openapi, request_id, unread};
 
 /// The largest body that is read.
 pub const MAX_BODY_BYTES: usize = 64 << 20;
@@ -43,6 +44,9 @@ fn routes() -> OpenApiRouter<Catalog> {
     OpenApiRouter::with_openapi(openapi::opening())
         // The server itself.
         .routes(routes!(health::healthz))
+        .routes(routes!(health::readyz))
+        .routes(routes!(health::metrics))
+        .routes(routes!(config::get))
         .routes(routes!(routes::openapi::get))
         .routes(routes!(docs::find))
         .routes(routes!(docs::index))
@@ -87,9 +91,11 @@ pub(crate) fn described() -> OpenApi {
 
 /// The layers, innermost first: what stands below another goes around it.
 fn with_layers(routes: Router) -> Router {
+    let metrics = Metrics::new();
     routes
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(from_fn(accept::require_format))
+        .layer(from_fn(unread::refuse))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(problem::render))
         .layer(compression())
@@ -98,6 +104,8 @@ fn with_layers(routes: Router) -> Router {
         .layer(TraceLayer::new_for_http().make_span_with(request_id::span).on_failure(()))
         .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
         .layer(map_request(request_id::drop_unusable))
+        .layer(from_fn_with_state(metrics.clone(), metrics::measure))
+        .layer(Extension(metrics))
 }
 
 /// Compresses what is worth it for those who take it, pieces as they come.

@@ -92,11 +92,13 @@ pub use plan::{
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
     AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, DataFileColumns,
-    DataFileRow, Distinct, Existing, Fault as CheckFault, FileId, Finding, MAX_READERS, ManifestId, ManifestZone, Mend,
-    Operation, Place, PowerLoss, RequestKey, SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange,
-    Totals,
+    DataFileRow, Distinct, Existing, Fault as CheckFault, FileId, Finding, MAX_AUDITS_PER_TABLE,
+    MAX_FILES_PER_ROLLBACK, MAX_READERS, MAX_TAGS_PER_TABLE, ManifestId, ManifestZone, Mend, Operation, Place,
+    PowerLoss, REPLY_KEPT_MS, RequestKey, SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
 };
-pub use prunus_pruner::{FilterError, NanOrder, Obstacle, Obstacles, Outcome, Verdict};
+pub use prunus_pruner::{
+    FilterError, MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_WORDS, NanOrder, Obstacle, Obstacles, Outcome, Verdict,
+};
 pub use regroup::{RegroupRequest, Regrouped};
 pub use schema_json::{FieldJson, NestedJson, SchemaJsonError, TypeJson, literal_from_json, value_to_json};
 pub use snapshots::Snapshot;

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
+use axum::{Extension, Json};
 use prunus_catalog::Catalog;
 
 use crate::accept::Accepted;
 use crate::extract::{JsonBody, TableOf};
 use crate::formats::{PlanPart, PlanWriter, body};
+use crate::metrics::Metrics;
 use crate::openapi::{Gone, NotFound, Refused};
 use crate::page_token::{PageTokens, PlanPosition, stale};
 use crate::problem::Problem;
@@ -27,6 +28,7 @@ use crate::wire::{ExplainJson, ExplainedJson, PlanJson, PlannedJson};
 pub(crate) async fn plan(
     State(catalog): State<Catalog>,
     TableOf(ident): TableOf,
+    Extension(metrics): Extension<Metrics>,
     accepted: Accepted,
     RequestIdOf(request_id): RequestIdOf,
     JsonBody(plan): JsonBody<PlanJson>,
@@ -38,6 +40,9 @@ pub(crate) async fn plan(
     let request = plan.parse(position)?;
     let begin = move |page: &_, first: &_| writer.begin(page, first);
     let (page, first) = catalog.plan_page(ident, request, begin).await.map_err(stale(position))?;
+    if position.is_none() {
+        metrics.count_plan(&page.metrics);
+    }
     let page = Arc::new(page);
     let rest = (1..page.chunks()).map(move |index| {
         let page = Arc::clone(&page);

@@ -2,10 +2,12 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::{HeaderMap, header};
 use axum::response::Response;
-use prunus_catalog::{Catalog, Render, Table};
+use prunus_catalog::{Catalog, Done, Render, Table};
 
 use super::namespaces::NamesQuery;
+use crate::etag;
 use crate::extract::{JsonBody, NamespaceOf, QueryOf, TableOf};
 use crate::idempotency::KeyOf;
 use crate::openapi::{Conflict, NotFound, Refused};
@@ -57,12 +59,23 @@ pub(crate) async fn list(
 }
 
 /// Look at a table.
+///
+/// Its ETag stands for all of the answer.
 #[utoipa::path(
     get, path = "/v1/namespaces/{namespace}/tables/{table}", operation_id = "get_table", tag = "tables",
-    responses((status = 200, description = "The table as it stands.", body = TableJson), NotFound),
+    params(("If-None-Match" = Option<String>, Header, description = "Tags of answers that the client has.")),
+    responses(
+        (status = 200, description = "The table as it stands.", body = TableJson, headers(("ETag" = String, description = "The tag of this answer."))),
+        (status = 304, description = "The client has this answer."),
+        NotFound,
+    ),
 )]
-pub(crate) async fn get(State(catalog): State<Catalog>, TableOf(ident): TableOf) -> Result<Json<TableJson>, Problem> {
-    Ok(Json(catalog.load_table(ident).await?.into()))
+pub(crate) async fn get(
+    State(catalog): State<Catalog>,
+    TableOf(ident): TableOf,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    etag::answer(&headers, &TableJson::from(catalog.load_table(ident).await?))
 }
 
 /// Change a table.
@@ -80,7 +93,13 @@ pub(crate) async fn alter(
     JsonBody(body): JsonBody<AlterTableJson>,
 ) -> Result<Response, Problem> {
     let done = catalog.alter_table_once(ident, body.parse()?, key.once(ALTERED)).await?;
-    replies::answer(done, ALTERED)
+    let tag = match &done {
+        Done::Now(table) => etag::of(&ALTERED(table)?.body),
+        Done::Before(_) => None,
+    };
+    let mut response = replies::answer(done, ALTERED)?;
+    response.headers_mut().extend(tag.map(|tag| (header::ETAG, tag)));
+    Ok(response)
 }
 
 /// Forget a table.
