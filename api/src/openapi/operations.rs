@@ -2,7 +2,7 @@
 //! answer with. It is said once, here, so that no operation can leave it out.
 
 use axum::http::Method;
-use utoipa::PartialSchema;
+use utoipa::ToSchema;
 use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
 use utoipa::openapi::schema::{Components, ComponentsBuilder, ObjectBuilder, Schema, Type};
@@ -82,13 +82,14 @@ fn variable_parts(path: &str) -> impl Iterator<Item = &str> {
 
 /// A variable part of a path. Each has one meaning wherever it stands.
 fn path_parameter(part: &str) -> Parameter {
+    let reference = |name: &str| RefOr::Ref(Ref::from_schema_name(name));
     let text = || RefOr::from(Schema::from(string().build()));
     let (schema, description) = match part {
-        "namespace" => (NamespaceNameSchema::schema(), "The namespace."),
-        "table" => (NameSchema::schema(), "The table, by its name in the namespace."),
-        "tag" => (NameSchema::schema(), "The tag."),
-        "snapshot_id" => (NumberSchema::schema(), "The snapshot, by its number in the table."),
-        "audit_id" => (NumberSchema::schema(), "The audit."),
+        "namespace" => (reference(&NamespaceNameSchema::name()), "The namespace."),
+        "table" => (reference(&NameSchema::name()), "The table, by its name in the namespace."),
+        "tag" => (reference(&NameSchema::name()), "The tag."),
+        "snapshot_id" => (reference(&NumberSchema::name()), "The snapshot, by its number in the table."),
+        "audit_id" => (reference(&NumberSchema::name()), "The audit."),
         "file" => (text(), "The name of the file."),
         _ => (text(), ""),
     };

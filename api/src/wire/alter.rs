@@ -13,6 +13,9 @@ use crate::openapi::values::{FieldIdSchema, QualifiedNameSchema, TypeSchema, Val
 /// What is to become of a table. What is absent stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(examples(json!({
+    "properties": {"owner": "data"}, "schema": [{"op": "add", "name": "tip", "type": "decimal(9,2)", "after": "fare"}],
+})))]
 pub struct AlterTableJson {
     /// Its new name, behind that of its namespace and a dot.
     #[serde(default, skip_serializing_if = "Option::is_none")]

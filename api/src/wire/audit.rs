@@ -9,6 +9,7 @@ use super::time::to_rfc3339;
 /// What is to be audited.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(examples(json!({"mode": "footer", "sample": 0.1})))]
 pub struct NewAuditJson {
     /// What is read of the files.
     pub mode: AuditModeJson,

@@ -15,6 +15,9 @@ use crate::openapi::values::NumberSchema;
 /// A change of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(examples(json!({
+    "operation": "append", "add": [{"path": "2024-01.parquet"}], "summary": {"by": "nightly load"},
+})))]
 pub struct CommitJson {
     /// What it means.
     pub operation: OperationJson,

@@ -9,6 +9,7 @@ use super::time::parse_time;
 /// What is to be expired: what both limits let go. One of them must be given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(examples(json!({"older_than": "2024-01-31T00:00:00Z", "keep_last": 10})))]
 pub struct ExpireJson {
     /// Keeps what was committed at or after this time, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -16,7 +17,7 @@ pub struct ExpireJson {
     pub older_than: Option<String>,
     /// Keeps so many of the newest snapshots; 1 if absent.
     #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
-    #[schema(minimum = 1, maximum = 4294967295_i64)]
+    #[schema(minimum = 1, maximum = 4_294_967_295_i64)]
     pub keep_last: Option<u32>,
     /// Whether it is only said what would be done.
     #[serde(default = "dry")]

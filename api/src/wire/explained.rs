@@ -34,6 +34,7 @@ impl PartialSchema for ExplainJson {
         ObjectBuilder::from(plan)
             .property("path", path)
             .required("path")
+            .examples([serde_json::json!({"path": "2024-01.parquet", "filter": "fare > 100"})])
             .description(Some("A file of a plan to be explained. What the plan says of pages is of no account."))
             .into()
     }

@@ -13,6 +13,7 @@ use crate::openapi::values::NamespaceNameSchema;
 /// A namespace to be created.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(examples(json!({"name": "lake.raw", "properties": {"owner": "data"}})))]
 pub struct NewNamespaceJson {
     /// Its name: one to four parts joined by dots.
     #[schema(value_type = NamespaceNameSchema)]

@@ -20,6 +20,7 @@ const MAX_RESIDUAL_BYTES_PER_PAGE: usize = 64 << 20;
 /// A scan to be planned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schema(examples(json!({"filter": "fare > 100 AND day >= DATE '2024-01-31'", "select": ["day", "fare"]})))]
 pub struct PlanJson {
     /// The rows that are wanted; all if absent.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 /// How manifests are to be grouped anew.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(examples(json!({"cluster_by": ["day"], "dry_run": true})))]
 pub struct RegroupJson {
     /// The columns by whose lower bounds entries are ordered from now on; absent: those of the table.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -78,6 +78,7 @@ pub struct SnapshotsJson {
 /// A snapshot that is named by its id.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(examples(json!({"snapshot_id": 1})))]
 pub struct SnapshotIdJson {
     /// Its id.
     #[serde(deserialize_with = "whole_number::required")]

@@ -13,6 +13,10 @@ use crate::openapi::values::{FieldSchema, NameSchema};
 /// A table to be created, with a schema of its own or that of a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(examples(json!({
+    "name": "trips", "location": "s3://lake/raw/trips/", "cluster_by": ["day"],
+    "schema": {"fields": [{"name": "day", "type": "date", "nullable": false}, {"name": "fare", "type": "decimal(9,2)"}]},
+})))]
 pub struct NewTableJson {
     /// Its name.
     #[schema(value_type = NameSchema)]

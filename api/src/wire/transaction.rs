@@ -14,6 +14,10 @@ use crate::openapi::values::{NumberSchema, QualifiedNameSchema};
 /// Commits to several tables, all or none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(examples(json!({"commits": [
+    {"table": "lake.raw.trips", "operation": "append", "add": [{"path": "2024-01.parquet"}]},
+    {"table": "lake.raw.stops", "operation": "delete", "remove": ["2023-01.parquet"]},
+]})))]
 pub struct TransactionJson {
     /// The commits, one for each table.
     pub commits: Vec<TableCommitJson>,

@@ -42,17 +42,19 @@ impl Server {
         Self { child, url, _folder: folder }
     }
 
-    /// Creates the table `n.t`, whose files are not read, with two commits and a tag.
+    /// Creates the table that the examples of the document are about, whose files are not read, with two commits.
     pub(crate) async fn fill(&self) {
-        self.post("/v1/namespaces", &json!({"name": "n"})).await;
-        let fields = json!([{"name": "id", "type": "int64"}, {"name": "day", "type": "date"}]);
+        self.post("/v1/namespaces", &json!({"name": "lake.raw"})).await;
+        let fields = json!([{"name": "day", "type": "date"}, {"name": "fare", "type": "decimal(9,2)"}]);
         let properties = json!({"verification": "declared"});
-        let table = json!({"name": "t", "location": "/data/", "schema": {"fields": fields}, "properties": properties});
-        self.post("/v1/namespaces/n/tables", &table).await;
+        let table =
+            json!({"name": "trips", "location": "/data/", "schema": {"fields": fields}, "properties": properties});
+        self.post("/v1/namespaces/lake.raw/tables", &table).await;
         for name in ["a", "b"] {
-            let columns = json!({"id": {"min": 1, "max": 9, "null_count": 0}});
+            let columns = json!({"fare": {"min": "1.00", "max": "99.00", "null_count": 0}});
             let file = json!({"path": format!("{name}.parquet"), "size_bytes": 10, "row_count": 9, "columns": columns});
-            self.post("/v1/namespaces/n/tables/t/commits", &json!({"operation": "append", "add": [file]})).await;
+            let commit = json!({"operation": "append", "add": [file]});
+            self.post("/v1/namespaces/lake.raw/tables/trips/commits", &commit).await;
         }
     }
 
