@@ -24,6 +24,7 @@ mod expire;
 mod files;
 mod footers;
 mod idempotency;
+mod inspection;
 mod leases;
 mod lies;
 mod lists;
