@@ -117,6 +117,8 @@ fn explain(conjunct: &Conjunct, zones: &ZoneMaps, index: usize) -> ConjunctExpla
             columns.push(ColumnFacts::at(column, zones, index));
         }
     }
+    // In the order of the filter, where a long one was not cut before it.
+    columns.sort_by_key(|facts| conjunct.expression.find(&facts.name).unwrap_or(usize::MAX));
     let sentence = alone.sentence(conjunct, &outcomes, &columns);
     ConjunctExplanation { expression: conjunct.expression.clone(), outcomes, columns, sentence }
 }
@@ -148,6 +150,9 @@ impl Alone<'_> {
             [Outcome::False] => "is false on every row",
             [Outcome::Null] => "is null on every row",
             [Outcome::False, Outcome::Null] => "is true on no row",
+            [Outcome::True, ..] if !self.may_be(&without_nans(&conjunct.node), OutcomeSet::TRUE) => {
+                "may be true of NaNs alone"
+            }
             _ => "may be true",
         };
         let mut reasons: Vec<String> = Vec::new();
@@ -190,6 +195,20 @@ impl Alone<'_> {
             }
             _ => None,
         }
+    }
+}
+
+/// The same, were there no NaN in any column.
+fn without_nans(node: &Node) -> Node {
+    let all = |nodes: &[Node]| nodes.iter().map(without_nans).collect();
+    match node {
+        Node::Leaf(leaf) => Node::Leaf(Leaf { on_nan: OutcomeSet::NONE, ..leaf.clone() }),
+        Node::Not(inner) => Node::Not(Box::new(without_nans(inner))),
+        Node::Is(inner, matching) => Node::Is(Box::new(without_nans(inner)), *matching),
+        Node::TwoValued(inner) => Node::TwoValued(Box::new(without_nans(inner))),
+        Node::All(parts) => Node::All(all(parts)),
+        Node::Any(parts) => Node::Any(all(parts)),
+        Node::Value(..) | Node::Constant(_) | Node::Unknown => node.clone(),
     }
 }
 
@@ -400,6 +419,77 @@ mod tests {
         );
         check("n = 5", "may be true: every value of `n` is 5, it has nulls [true, null]");
         check("TRUE", "is true on every row [true]");
+    }
+
+    #[test]
+    fn a_file_that_is_kept_for_nans_alone_says_so() {
+        let facts = "`ratio` runs from 0.5 to 1.5, it has no nulls, it may have NaNs";
+        check("ratio > 2", &format!("may be true of NaNs alone: {facts} [true, false]"));
+        check("NOT (ratio <= 2)", &format!("may be true of NaNs alone: {facts} [true, false]"));
+        check("ratio > 2 OR ratio < 0", &format!("may be true of NaNs alone: {facts} [true, false]"));
+        check("ratio > 1", &format!("may be true: {facts} [true, false]"));
+        check("ratio BETWEEN 2 AND 3", &format!("is false on every row: {facts} [false]"));
+    }
+
+    #[test]
+    fn every_form_reads_as_a_sentence() {
+        for (text, expected) in [
+            ("n IN (1, 2)", "is true on no row: every value of `n` is 5, it has nulls [false, null]"),
+            ("n IN (5, 7)", "may be true: every value of `n` is 5, it has nulls [true, null]"),
+            ("n NOT IN (5)", "is true on no row: every value of `n` is 5, it has nulls [false, null]"),
+            ("NOT (n = 5)", "is true on no row: every value of `n` is 5, it has nulls [false, null]"),
+            (
+                "name LIKE 'a%'",
+                "may be true: `name` is at least 'anna', its largest value is not known, it may have nulls [true, false, null]",
+            ),
+            (
+                "name NOT LIKE 'b%'",
+                "may be true: `name` is at least 'anna', its largest value is not known, it may have nulls [true, false, null]",
+            ),
+            ("n IS NULL", "may be true: every value of `n` is 5, it has nulls [true, false]"),
+            ("day IS NULL", "is false on every row: `day` runs from 2024-05-01 to 2024-05-31, it has no nulls [false]"),
+            ("n IS NOT NULL", "may be true: every value of `n` is 5, it has nulls [true, false]"),
+            ("gone IS NULL", "is true on every row: `gone` is null on every row [true]"),
+            (
+                "n = 1 OR day > '2024-07-01'",
+                "is true on no row: every value of `n` is 5, it has nulls; `day` runs from 2024-05-01 to 2024-05-31, it has no nulls [false, null]",
+            ),
+            (
+                "n = 5 OR day > '2024-07-01'",
+                "may be true: every value of `n` is 5, it has nulls; `day` runs from 2024-05-01 to 2024-05-31, it has no nulls [true, null]",
+            ),
+            ("(n = 5) IS TRUE", "may be true: every value of `n` is 5, it has nulls [true, false]"),
+            ("(n = 1) IS NOT TRUE", "is true on every row: every value of `n` is 5, it has nulls [true]"),
+            ("n IS DISTINCT FROM 5", "may be true: every value of `n` is 5, it has nulls [true, false]"),
+            (
+                "day BETWEEN '2024-06-01' AND '2024-06-30'",
+                "is false on every row: `day` runs from 2024-05-01 to 2024-05-31, it has no nulls [false]",
+            ),
+            (
+                "EXTRACT(YEAR FROM day) = 2023",
+                "is false on every row: `day` runs from 2024-05-01 to 2024-05-31, it has no nulls [false]",
+            ),
+            ("n + 1 > 10", "is true on no row: every value of `n` is 5, it has nulls [false, null]"),
+            (
+                "n > other",
+                "may be true: every value of `n` is 5, it has nulls; the bounds of `other` are not known, it may have nulls [true, false, null]",
+            ),
+            (
+                "NOT (n = 5 AND day > '2024-01-01')",
+                "is true on no row: every value of `n` is 5, it has nulls; `day` runs from 2024-05-01 to 2024-05-31, it has no nulls [false, null]",
+            ),
+            (
+                "n IN (1, 2) OR upper(name) = 'x'",
+                "may be true: every value of `n` is 5, it has nulls; there is no rule for `upper(name)` [true, false, null]",
+            ),
+            (
+                "gone > 1 OR n > 7",
+                "is null on every row: `gone` is null on every row; every value of `n` is 5, it has nulls [null]",
+            ),
+            ("FALSE", "is false on every row [false]"),
+        ] {
+            check(text, expected);
+        }
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod files;
 mod footers;
 mod formats;
 mod idempotency;
+mod inspection;
 mod leases;
 mod lies;
 mod lists;

@@ -49,6 +49,15 @@ impl ToSchema for ExplainJson {
 /// What is found of a file, and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ExplainedJson {
+    /// The snapshot that was planned.
+    #[serde(default)]
+    pub snapshot_id: i64,
+    /// The file.
+    #[serde(default)]
+    pub file_id: i64,
+    /// The manifest that it is in, whose zone kept it from being skipped with all beside it; absent while it is in none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest_id: Option<i64>,
     /// `none`, `some` or `all`: how many of its rows may match.
     pub verdict: ExplainedVerdictJson,
     /// The conjunct that it is skipped for, by its place in the filter; absent if it is kept, or has no rows.
@@ -87,6 +96,9 @@ pub struct ExplainedConjunctJson {
 impl From<Explained> for ExplainedJson {
     fn from(explained: Explained) -> Self {
         Self {
+            snapshot_id: explained.snapshot_id.0,
+            file_id: explained.file_id.0,
+            manifest_id: explained.manifest_id.map(|manifest_id| manifest_id.0),
             verdict: match explained.verdict {
                 Verdict::None => ExplainedVerdictJson::None,
                 Verdict::Some => ExplainedVerdictJson::Some,

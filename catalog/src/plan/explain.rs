@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use prunus_manifest::ReadTransaction;
+use prunus_manifest::{DataFileRow, FileId, ManifestId, ReadTransaction, SnapshotId};
 use prunus_pruner::{Explanation, Outcome, Verdict};
 use prunus_statistics::{FileColumn, FileStatistics, PrimitiveType};
 
@@ -18,6 +18,12 @@ use crate::{Result, blocking, column_ref, files, zone_maps};
 /// What is found of one file, and why.
 #[derive(Clone, Debug)]
 pub struct Explained {
+    /// The snapshot that was planned.
+    pub snapshot_id: SnapshotId,
+    /// The file.
+    pub file_id: FileId,
+    /// The manifest that it is in; `None` while it is in the tail.
+    pub manifest_id: Option<ManifestId>,
     /// What is proven of it.
     pub verdict: Verdict,
     /// The conjunct that it is skipped for, by its place in the filter; `None` if it is kept, or has no rows.
@@ -66,11 +72,17 @@ fn explain(
     let row = files::live_file(tx, &table, snapshot_id, path)?;
     let statistics = reader.load_history()?.read_as(tx.load_file_statistics(row.file_id)?, &schema.leaves);
     let zones = zone_maps::of_file(row.row_count, &statistics, &program.columns())?;
-    Ok(Explained::new(program.explain(&zones, 0), &statistics, &schema))
+    let explanation = program.explain(&zones, 0);
+    Ok(Explained::new((snapshot_id, &row), explanation, &statistics, &schema))
 }
 
 impl Explained {
-    fn new(explanation: Explanation, statistics: &FileStatistics, schema: &TableSchema) -> Self {
+    fn new(
+        (snapshot_id, row): (SnapshotId, &DataFileRow),
+        explanation: Explanation,
+        statistics: &FileStatistics,
+        schema: &TableSchema,
+    ) -> Self {
         let of_column = |facts: &prunus_pruner::ColumnFacts| {
             let leaf = schema.leaves.iter().chain(&schema.items).find(|leaf| leaf.id == facts.id)?;
             let column = statistics.columns.get(&facts.id)?.clone();
@@ -82,6 +94,13 @@ impl Explained {
             outcomes: conjunct.outcomes,
             sentence: conjunct.sentence,
         });
-        Self { verdict: explanation.verdict, pruned_by: explanation.pruned_by, conjuncts: conjuncts.collect() }
+        Self {
+            snapshot_id,
+            file_id: row.file_id,
+            manifest_id: row.manifest_id,
+            verdict: explanation.verdict,
+            pruned_by: explanation.pruned_by,
+            conjuncts: conjuncts.collect(),
+        }
     }
 }
