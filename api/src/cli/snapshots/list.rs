@@ -18,7 +18,8 @@ Example:
 #[command(after_help = EXAMPLES)]
 pub(super) struct ListArgs {
     /// The table, as NAMESPACE.TABLE
-    #[arg(value_name = "TABLE")]
+    // By this group it is told whether they are there at all, in `prunus snapshots TABLE`; of arguments with others below clap fills in none.
+    #[arg(value_name = "TABLE", group = "ListArgs")]
     table: TableIdent,
 
     /// The most snapshots to list [default: all]
