@@ -7,9 +7,21 @@ use axum::response::{IntoResponse, Response};
 
 use crate::problem::Problem;
 
+/// The content types of answers, but for what is no JSON whatever a client takes.
+pub(crate) const FORMATS: [&str; 1] = ["application/json"];
+/// The content encodings of answers.
+pub(crate) const ENCODINGS: [&str; 0] = [];
+
+/// The one route whose answer is text, which those that read it know.
+const METRICS: &str = "/metrics";
+
 /// The middleware that answers 406 where JSON would not be taken.
 pub(crate) async fn require_json(request: Request, next: Next) -> Response {
-    if takes_json(request.headers()) { next.run(request).await } else { Problem::NotAcceptable.into_response() }
+    if takes_json(request.headers()) || request.uri().path() == METRICS {
+        next.run(request).await
+    } else {
+        Problem::NotAcceptable.into_response()
+    }
 }
 
 /// Whether an Accept header allows JSON. One that does not read is taken as none.

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
 
 use crate::problem::Problem;
+use crate::unread;
 
 /// How deep objects and arrays of a body may be nested: the parser, and all that walks the body after it, recurses as deep.
 pub(crate) const MAX_BODY_DEPTH: usize = 127;
@@ -106,6 +107,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryOf<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        unread::note_query_is_read(parts);
         match Query::try_from_uri(&parts.uri) {
             Ok(Query(query)) => Ok(Self(query)),
             Err(rejection) => {

@@ -22,7 +22,7 @@ use crate::replies::{self, Kept};
 use crate::{extract, request_id};
 
 /// The longest key that is taken from a client.
-const MAX_KEY_BYTES: usize = 255;
+pub(crate) const MAX_KEY_BYTES: usize = 255;
 /// The largest reply that is stored here, in bytes. A change that stores its own does so whatever its size.
 const MAX_STORED_REPLY_BYTES: usize = 1 << 20;
 /// Whose keys they are, until there are principals.

@@ -87,6 +87,12 @@ pub(crate) enum Problem {
     /// A reply that is stored, or to be stored, is no answer.
     #[error("a reply of status {0} cannot be given")]
     UnusableReply(u16),
+    /// The store cannot be worked with now.
+    #[error("the server is not ready: its store does not answer")]
+    NotReady(#[source] Error),
+    /// What was counted cannot be written.
+    #[error("the metrics cannot be written")]
+    Metrics(#[source] std::fmt::Error),
     /// A handler panicked.
     #[error("a handler panicked: {0}")]
     Panicked(String),

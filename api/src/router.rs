@@ -2,22 +2,23 @@
 
 use std::any::Any;
 
-use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::{from_fn, from_fn_with_state, map_request};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use prunus_catalog::Catalog;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
 use tower_http::trace::TraceLayer;
 
+use crate::metrics::{self, Metrics};
 use crate::problem::{self, Problem};
 use crate::routes::{
-    audits, changes, columns, commits, expire, files, health, manifests, namespaces, orphans, plan, regroup, snapshots,
-    tables, tags, transactions,
+    audits, changes, columns, commits, config, expire, files, health, manifests, namespaces, orphans, plan, regroup,
+    snapshots, tables, tags, transactions,
 };
-use crate::{accept, idempotency, request_id};
+use crate::{accept, idempotency, request_id, unread};
 
 /// The largest body that is read.
 pub const MAX_BODY_BYTES: usize = 64 << 20;
@@ -33,6 +34,9 @@ fn routes() -> Router<Catalog> {
     Router::new()
         // The server itself.
         .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+        .route("/metrics", get(health::metrics))
+        .route("/v1/config", get(config::get))
         // Namespaces.
         .route("/v1/namespaces", get(namespaces::list).post(namespaces::create))
         .route("/v1/namespaces/{namespace}", get(namespaces::get).delete(namespaces::delete))
@@ -76,9 +80,11 @@ fn routes() -> Router<Catalog> {
 
 /// The layers, innermost first: what stands below another goes around it.
 fn with_layers(routes: Router) -> Router {
+    let metrics = Metrics::new();
     routes
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(from_fn(accept::require_json))
+        .layer(from_fn(unread::refuse))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(problem::render))
         .layer(PropagateRequestIdLayer::x_request_id())
@@ -86,6 +92,8 @@ fn with_layers(routes: Router) -> Router {
         .layer(TraceLayer::new_for_http().make_span_with(request_id::span).on_failure(()))
         .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
         .layer(map_request(request_id::drop_unusable))
+        .layer(from_fn_with_state(metrics.clone(), metrics::measure))
+        .layer(Extension(metrics))
 }
 
 async fn no_such_route(request: Request) -> Problem {

@@ -4,6 +4,7 @@ pub(crate) mod audits;
 pub(crate) mod changes;
 pub(crate) mod columns;
 pub(crate) mod commits;
+pub(crate) mod config;
 pub(crate) mod expire;
 pub(crate) mod files;
 pub(crate) mod health;

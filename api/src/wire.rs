@@ -9,6 +9,7 @@ mod alter;
 mod audit;
 mod changes;
 mod commit;
+mod config;
 mod coverage;
 mod expire;
 mod explained;
@@ -33,6 +34,7 @@ pub use alter::{AlterTableJson, PlaceJson, SchemaChangeJson};
 pub use audit::{AuditFindingJson, AuditJson, AuditModeJson, AuditPageJson, AuditStateJson, AuditsJson, NewAuditJson};
 pub use changes::ChangesJson;
 pub use commit::{CommitJson, CommittedJson, OperationJson};
+pub use config::{ConfigJson, DefaultsJson, LimitsJson};
 pub use coverage::{
     ColumnCoverageJson, ColumnFilesJson, CountFilesJson, CoverageJson, ObstacleJson, ObstacleReasonJson, OverlapJson,
     ProvenanceFilesJson, ShareJson, SideFilesJson,

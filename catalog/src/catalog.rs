@@ -91,6 +91,14 @@ impl Catalog {
         })
     }
 
+    /// That the store can be read, and is what it was when it was opened. Reads a page of it or two.
+    ///
+    /// # Errors
+    /// [`crate::Error::Store`].
+    pub async fn check_ready(&self) -> Result<()> {
+        self.read(|tx| Ok(tx.check_version()?)).await
+    }
+
     /// Waits until what is due to be sealed into manifests is sealed. Only measurements and tests need it.
     ///
     /// # Errors

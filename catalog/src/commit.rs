@@ -128,7 +128,27 @@ impl Catalog {
     }
 }
 
+impl AddedFile {
+    /// A file of which its writer says nothing but where it is.
+    pub fn at(path: impl Into<String>) -> Self {
+        Self { path: path.into(), ..Self::default() }
+    }
+}
+
 impl CommitRequest {
+    /// New files, and nothing else.
+    pub fn append(files: impl IntoIterator<Item = AddedFile>) -> Self {
+        Self {
+            operation: Operation::Append,
+            base_snapshot: None,
+            add: files.into_iter().collect(),
+            remove: Vec::new(),
+            filter: None,
+            nan_order: NanOrder::default(),
+            summary: BTreeMap::new(),
+        }
+    }
+
     /// How many files it adds and removes.
     fn file_count(&self) -> usize {
         self.add.len() + self.remove.len()

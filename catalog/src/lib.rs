@@ -1,7 +1,39 @@
 //! The use cases of Prunus: register files, keep snapshots, plan scans.
 //!
 //! The only crate that joins the store, the pruner and object storage. [`Catalog`] has a method per use case; each stands in
-//! a file of its own. It knows nothing of HTTP and can be used without it.
+//! a file of its own. It knows nothing of HTTP and can be used without it:
+//!
+//! ```
+//! use prunus_catalog::{
+//!     AddedFile, Catalog, CatalogOptions, CommitRequest, Filter, NewTable, PlanRequest, SchemaSource, TableIdent,
+//! };
+//! # use std::sync::Arc;
+//! # use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let write = |name: &str, first: i64| {
+//! #     let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(first..first + 100));
+//! #     let (batch, path) = (RecordBatch::try_from_iter([("id", ids)])?, folder.path().join(name));
+//! #     let mut writer = parquet::arrow::ArrowWriter::try_new(std::fs::File::create(&path)?, batch.schema(), None)?;
+//! #     writer.write(&batch)?;
+//! #     writer.close()?;
+//! #     Ok::<_, Box<dyn std::error::Error>>(path.display().to_string())
+//! # };
+//! # let paths = [write("a.parquet", 0)?, write("b.parquet", 100)?];
+//!
+//! let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await?;
+//! let table: TableIdent = "shop.orders".parse()?;
+//! catalog.create_namespace(table.namespace.clone(), [].into()).await?;
+//! catalog.create_table(NewTable::new(table.clone(), SchemaSource::File(paths[0].clone()))).await?;
+//! catalog.commit(table.clone(), CommitRequest::append(paths.iter().map(AddedFile::at))).await?;
+//!
+//! let plan = catalog.plan(table, PlanRequest::of(Filter::Sql("id > 150".to_owned()))).await?;
+//! assert!(plan.files[0].entry.row.path.ends_with("b.parquet"));
+//! assert_eq!((plan.files.len(), plan.metrics.files_pruned), (1, 1));
+//! # Ok(())
+//! # }
+//! ```
 
 mod catalog;
 mod clock;
@@ -87,10 +119,13 @@ pub use plan::{
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
     AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, DataFileRow,
-    Existing, Fault as CheckFault, FileId, Finding, ManifestId, ManifestZone, Mend, Operation, Place, PowerLoss,
-    RequestKey, SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
+    Existing, Fault as CheckFault, FileId, Finding, MAX_AUDITS_PER_TABLE, MAX_FILES_PER_ROLLBACK, MAX_TAGS_PER_TABLE,
+    ManifestId, ManifestZone, Mend, Operation, Place, PowerLoss, REPLY_KEPT_MS, RequestKey, SchemaId, SnapshotId,
+    StoredReply, TableId, TableLayout, TagChange, Totals,
 };
-pub use prunus_pruner::{FilterError, NanOrder, Obstacle, Obstacles, Outcome, Verdict};
+pub use prunus_pruner::{
+    FilterError, MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_WORDS, NanOrder, Obstacle, Obstacles, Outcome, Verdict,
+};
 pub use regroup::{RegroupRequest, Regrouped};
 pub use schema_json::{FieldJson, NestedJson, SchemaJsonError, TypeJson, literal_from_json, value_to_json};
 pub use snapshots::Snapshot;

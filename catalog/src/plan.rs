@@ -124,6 +124,13 @@ pub struct PlanRequest {
     pub page: PlanPage,
 }
 
+impl PlanRequest {
+    /// A scan of the newest snapshot by a filter; its first page.
+    pub fn of(filter: Filter) -> Self {
+        Self { filter: Some(filter), ..Self::default() }
+    }
+}
+
 /// Whether a plan prunes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pruning {

@@ -71,6 +71,13 @@ pub enum SchemaSource {
     File(String),
 }
 
+impl NewTable {
+    /// A table with this schema and nothing else that is its own.
+    pub fn new(ident: TableIdent, schema: SchemaSource) -> Self {
+        Self { ident, schema, location: None, cluster_by: None, properties: BTreeMap::new() }
+    }
+}
+
 impl Catalog {
     /// Creates a table without files.
     ///

@@ -94,6 +94,14 @@ pub enum Error {
         /// The newest version that this program knows.
         supported: i64,
     },
+    /// The database has become one of another version while this program has it open.
+    #[error("the store has version {version}, and had version {expected} when it was opened")]
+    OtherVersion {
+        /// Its version.
+        version: i64,
+        /// The version that it should have.
+        expected: i64,
+    },
     /// The database cannot have a write-ahead log, without which readers would stop the writer: the file system may lack
     /// shared memory, or another program holds the file.
     #[error("{} cannot have a write-ahead log; its journal mode stays `{mode}`", path.display())]

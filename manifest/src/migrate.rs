@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
+use crate::transaction::ReadTransaction;
 use crate::{Error, Result};
 
 /// The bytes `Prun`: marks the file as a Prunus store.
@@ -16,6 +17,8 @@ const MIGRATIONS: [&str; 3] = [
     include_str!("../../migrations/0003_statistics.sql"),
 ];
 
+const SELECT_ONE: &str = "SELECT namespace_id FROM namespace LIMIT 1";
+
 const COUNT_OBJECTS: &str = "SELECT count(*) FROM sqlite_schema";
 
 /// What a file turned out to be.
@@ -25,6 +28,21 @@ pub(crate) enum Found {
     Fresh,
     /// A store with that many migrations.
     Store(usize),
+}
+
+impl ReadTransaction<'_> {
+    /// That the store can be read, and is of the version that this program has it in.
+    ///
+    /// # Errors
+    /// [`Error::OtherVersion`], [`Error::Sqlite`].
+    pub fn check_version(&self) -> Result<()> {
+        let version: i64 = self.connection().pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if version != supported() {
+            return Err(Error::OtherVersion { version, expected: supported() });
+        }
+        self.query_first(SELECT_ONE, [], |_| Ok(()))?;
+        Ok(())
+    }
 }
 
 /// Looks at the file without changing it.

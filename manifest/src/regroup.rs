@@ -203,7 +203,7 @@ impl Range {
     }
 }
 
-/// An unknown bound lies beyond all that are known. `None` where there is no value at all, or no zone to speak of.
+/// An unknown bound lies beyond all that are known; where there is no zone both are unknown. `None` where there is no value at all.
 fn ranges(zones: &[Option<&ZoneMap>]) -> Vec<Option<Range>> {
     // Bounds of one column, none of them NaN, always compare.
     let compare = |a: &&Value, b: &&Value| a.compare(b).unwrap_or(Ordering::Equal);
@@ -216,7 +216,7 @@ fn ranges(zones: &[Option<&ZoneMap>]) -> Vec<Option<Range>> {
         let (low, high) = (zone.min().map_or(0, rank), zone.max().map_or(beyond, rank));
         (!zone.is_valueless() && low <= high).then_some(Range { low, high })
     };
-    zones.iter().map(|zone| zone.and_then(range)).collect()
+    zones.iter().map(|zone| zone.map_or(Some(Range { low: 0, high: beyond }), range)).collect()
 }
 
 /// How many pairs share a value.
@@ -276,6 +276,14 @@ mod tests {
 
     fn known(bounds: &[(i128, i128)]) -> Vec<Option<Range>> {
         ranges_of(&bounds.iter().map(|(min, max)| (Some(*min), Some(*max))).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn manifests_that_say_nothing_of_the_column_overlap_like_those_that_were_rebuilt() {
+        let unknown = ranges_of(&[(None, None); 4]);
+        assert_eq!(ranges(&[None; 4]), unknown);
+        let group = Group { manifests: Vec::new(), ordered_by: Some(FieldId(1)), overlaps: overlaps(&unknown) };
+        assert!(!group.is_better(&[None; 4]));
     }
 
     /// The manifests of the first group of those that have so many entries, of which so many are needed.
@@ -339,6 +347,6 @@ mod tests {
     #[test]
     fn what_holds_no_value_overlaps_nothing() {
         let nulls = ZoneMap::all_null(Some(9));
-        assert_eq!(ranges(&[Some(&nulls), None]), [None, None]);
+        assert_eq!(ranges(&[Some(&nulls)]), [None]);
     }
 }

@@ -94,6 +94,11 @@ impl Server {
         assert!(report.findings.is_empty(), "{:?}", report.findings);
     }
 
+    /// A request of which a test decides more than route and body, and reads the answer itself.
+    pub(crate) fn request(&self, method: reqwest::Method, route: &str) -> reqwest::RequestBuilder {
+        self.client.request(method, format!("{}{route}", self.url))
+    }
+
     /// Posts a body that need not be JSON.
     pub(crate) async fn post_text(&self, route: &str, content_type: &str, body: String) -> Answer {
         let request = self.client.post(format!("{}{route}", self.url)).header("content-type", content_type);

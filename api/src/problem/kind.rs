@@ -49,6 +49,8 @@ impl Problem {
             Self::MalformedPath(_) => Kind::new(MALFORMED, "malformed-path", "Malformed path"),
             Self::MalformedPathPart { .. } => Kind::new(MALFORMED, "malformed-path", "Malformed path"),
             Self::StalePageToken => Kind::new(StatusCode::GONE, "stale-page-token", "Stale page token"),
+            Self::NotReady(_) => Kind::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", "Not ready").retryable(),
+            Self::Metrics(_) => INTERNAL,
             Self::UnusableReply(_) => INTERNAL,
             Self::Panicked(_) => INTERNAL,
         }

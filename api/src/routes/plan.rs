@@ -1,10 +1,11 @@
 //! Plans.
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use prunus_catalog::{Catalog, Plan};
 
 use crate::extract::{JsonBody, TableOf};
+use crate::metrics::Metrics;
 use crate::page_token::{PageTokens, PlanPosition, stale};
 use crate::problem::Problem;
 use crate::wire::{ExplainJson, ExplainedJson, PlanJson, PlannedJson};
@@ -12,12 +13,16 @@ use crate::wire::{ExplainJson, ExplainedJson, PlanJson, PlannedJson};
 pub(crate) async fn plan(
     State(catalog): State<Catalog>,
     TableOf(ident): TableOf,
+    Extension(metrics): Extension<Metrics>,
     JsonBody(body): JsonBody<PlanJson>,
 ) -> Result<Json<PlannedJson>, Problem> {
     let tokens = PageTokens::of("plan", &(ident.to_string(), body.without_page()));
     let position: Option<PlanPosition> = tokens.decode(body.page_token.as_deref())?;
     let request = body.parse(position)?;
     let plan = catalog.plan(ident, request).await.map_err(stale(position))?;
+    if position.is_none() {
+        metrics.count_plan(&plan.metrics);
+    }
     let next = next_position(&plan);
     let mut page = match position {
         None => PlannedJson::first_page(plan),

@@ -2,10 +2,12 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::{HeaderMap, header};
 use axum::response::Response;
-use prunus_catalog::{Catalog, Render, Table};
+use prunus_catalog::{Catalog, Done, Render, Table};
 
 use super::namespaces::NamesQuery;
+use crate::etag;
 use crate::extract::{JsonBody, NamespaceOf, QueryOf, TableOf};
 use crate::idempotency::KeyOf;
 use crate::page_token::PageTokens;
@@ -39,8 +41,12 @@ pub(crate) async fn list(
     Ok(Json(TablesJson { tables: names.into_iter().map(table).collect(), next_page_token }))
 }
 
-pub(crate) async fn get(State(catalog): State<Catalog>, TableOf(ident): TableOf) -> Result<Json<TableJson>, Problem> {
-    Ok(Json(catalog.load_table(ident).await?.into()))
+pub(crate) async fn get(
+    State(catalog): State<Catalog>,
+    TableOf(ident): TableOf,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    etag::answer(&headers, &TableJson::from(catalog.load_table(ident).await?))
 }
 
 pub(crate) async fn alter(
@@ -50,7 +56,13 @@ pub(crate) async fn alter(
     JsonBody(body): JsonBody<AlterTableJson>,
 ) -> Result<Response, Problem> {
     let done = catalog.alter_table_once(ident, body.parse()?, key.once(ALTERED)).await?;
-    replies::answer(done, ALTERED)
+    let tag = match &done {
+        Done::Now(table) => etag::of(&ALTERED(table)?.body),
+        Done::Before(_) => None,
+    };
+    let mut response = replies::answer(done, ALTERED)?;
+    response.headers_mut().extend(tag.map(|tag| (header::ETAG, tag)));
+    Ok(response)
 }
 
 pub(crate) async fn delete(

@@ -106,6 +106,9 @@ pub struct TableJson {
     pub schema: SchemaJson,
     /// Its newest snapshot; 0 before the first commit.
     pub current_snapshot: i64,
+    /// Counts the times that statistics of its files were mended, by which no snapshot changes.
+    #[serde(default)]
+    pub statistics_generation: u64,
     /// How many files are live.
     pub files: u64,
     /// The rows of those whose row count is known.
@@ -132,6 +135,7 @@ impl From<Table> for TableJson {
             table_id: table.table_id,
             location: table.location,
             current_snapshot: table.current_snapshot.0,
+            statistics_generation: table.statistics_generation,
             files: table.totals.files,
             rows: table.totals.rows,
             files_of_unknown_rows: table.totals.files_of_unknown_rows,

@@ -1,0 +1,185 @@
+//! What the server counts of its work, for Prometheus.
+//!
+//! A layer counts requests by the template of their route, never by their path: there are as many series as there are routes,
+//! however many tables there are. What handlers did they count themselves.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::Response;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::prometheus_text;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+use prunus_catalog::PlanMetrics;
+
+/// The content type of [`Metrics::encode`].
+pub(crate) const CONTENT_TYPE: &str = prometheus_text::CONTENT_TYPE;
+
+/// Where the buckets of latencies end, in seconds.
+const LATENCY_BUCKETS: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0];
+
+/// The route of what has none.
+const NO_ROUTE: &str = "none";
+
+/// All that is counted. Cheap to clone; all clones count the same.
+#[derive(Clone)]
+pub(crate) struct Metrics(Arc<Counted>);
+
+struct Counted {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    latency: Family<RouteLabels, Histogram, fn() -> Histogram>,
+    in_flight: Gauge,
+    plans: Counter,
+    files_considered: Counter,
+    files_pruned: Counter,
+    files_kept: Counter,
+    commits: Counter,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    route: String,
+    method: &'static str,
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RouteLabels {
+    route: String,
+}
+
+impl Metrics {
+    /// None counted yet.
+    pub(crate) fn new() -> Self {
+        let mut registry = Registry::with_prefix("prunus");
+        let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("build", "The version of the server", version);
+        let latency: Family<_, _, fn() -> Histogram> = Family::new_with_constructor(|| Histogram::new(LATENCY_BUCKETS));
+        let mut counter = |name: &str, help: &str| {
+            let counter = Counter::default();
+            registry.register(name, help, counter.clone());
+            counter
+        };
+        let plans = counter("plans", "Plans that were made; later pages of one are of the same");
+        let files_considered = counter("plan_files_considered", "Live files of the snapshots that were planned");
+        let files_pruned = counter("plan_files_pruned", "Of these, files that plans left out");
+        let files_kept = counter("plan_files_kept", "Of these, files that plans kept");
+        let commits = counter("commits", "Snapshots that were committed");
+        let (requests, in_flight) = (Family::default(), Gauge::default());
+        registry.register("requests", "Requests that were answered", requests.clone());
+        let help = "How long requests took until their answer began, in seconds";
+        registry.register("request_duration_seconds", help, latency.clone());
+        registry.register("requests_in_flight", "Requests that are being answered", in_flight.clone());
+        Self(Arc::new(Counted {
+            registry,
+            requests,
+            latency,
+            in_flight,
+            plans,
+            files_considered,
+            files_pruned,
+            files_kept,
+            commits,
+        }))
+    }
+
+    /// Counts a plan. Not for each of its pages.
+    pub(crate) fn count_plan(&self, metrics: &PlanMetrics) {
+        self.0.plans.inc();
+        self.0.files_considered.inc_by(metrics.files_considered);
+        self.0.files_pruned.inc_by(metrics.files_pruned);
+        self.0.files_kept.inc_by(metrics.files_kept);
+    }
+
+    /// Counts new snapshots.
+    pub(crate) fn count_commits(&self, snapshots: usize) {
+        self.0.commits.inc_by(snapshots as u64);
+    }
+
+    fn count_request(&self, route: String, method: &Method, status: StatusCode, duration: Duration) {
+        let labels = RequestLabels { route: route.clone(), method: known_method(method), status: status.as_u16() };
+        self.0.requests.get_or_create(&labels).inc();
+        self.0.latency.get_or_create(&RouteLabels { route }).observe(duration.as_secs_f64());
+    }
+
+    /// All of it in Prometheus' text format.
+    ///
+    /// # Errors
+    /// None that is known: text in memory takes what is written.
+    pub(crate) fn encode(&self) -> Result<String, fmt::Error> {
+        let mut text = String::new();
+        prometheus_text::encode(&mut text, &self.0.registry)?;
+        Ok(text)
+    }
+}
+
+/// The method, if it is one that a route may have: clients may think of any number of others.
+fn known_method(method: &Method) -> &'static str {
+    const KNOWN: [(Method, &str); 7] = [
+        (Method::GET, "GET"),
+        (Method::HEAD, "HEAD"),
+        (Method::POST, "POST"),
+        (Method::PUT, "PUT"),
+        (Method::PATCH, "PATCH"),
+        (Method::DELETE, "DELETE"),
+        (Method::OPTIONS, "OPTIONS"),
+    ];
+    KNOWN.into_iter().find(|(known, _)| known == method).map_or("other", |(_, name)| name)
+}
+
+/// The middleware that counts requests. A request whose client hangs up is in flight until then, and not answered.
+pub(crate) async fn measure(State(metrics): State<Metrics>, request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
+    let (method, started) = (request.method().clone(), Instant::now());
+    let in_flight = InFlight::begin(&metrics);
+    let response = next.run(request).await;
+    drop(in_flight);
+    metrics.count_request(route, &method, response.status(), started.elapsed());
+    response
+}
+
+/// A request, counted for as long as this lives.
+struct InFlight(Gauge);
+
+impl InFlight {
+    fn begin(metrics: &Metrics) -> Self {
+        metrics.0.in_flight.inc();
+        Self(metrics.0.in_flight.clone())
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_that_nobody_knows_makes_no_series_of_its_own() {
+        assert_eq!(known_method(&Method::PATCH), "PATCH");
+        assert_eq!(known_method(&Method::from_bytes(b"BREW").unwrap()), "other");
+    }
+
+    #[test]
+    fn a_request_is_in_flight_until_it_is_dropped() {
+        let metrics = Metrics::new();
+        let one = InFlight::begin(&metrics);
+        assert_eq!(metrics.0.in_flight.get(), 1);
+        drop(one);
+        assert_eq!(metrics.0.in_flight.get(), 0);
+    }
+}
