@@ -12,7 +12,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 7] = [
     ("Why a plan is as it is", &["inspect", "explain", "files", "manifests"]),
     ("History", &["snapshots", "changes", "tag", "rollback", "expire"]),
     ("Upkeep of tables", &["audit", "regroup", "orphans"]),
-    ("The server and its data", &["health", "check", "backup", "restore"]),
+    ("The server and its data", &["health", "config", "check", "backup", "restore"]),
     ("This program", &["completions"]),
 ];
 
@@ -123,7 +123,8 @@ mod tests {
           orphans      List the objects below a table's location that no file of any table is
 
         The server and its data:
-          health       Say whether the server answers; exit code 3 if it does not
+          health       Say whether the server answers and can work; exit code 3 if not
+          config       Show what can be counted on of the server: its version, limits, defaults and formats
           check        Check a catalog, and say all that is wrong with it
           backup       Copy a catalog into a file, also while a server runs
           restore      Put a backup in the place of a catalog

@@ -7,7 +7,7 @@ use crate::cli::plan::render::{conjuncts, totals};
 use crate::cli::prose::{Paint, Role, wrapped};
 use crate::cli::table::columns::of_files;
 use crate::cli::{Side, audit, bytes, count, counted, snapshots, text_table};
-use crate::wire::{ColumnCoverageJson, ColumnFilesJson, TableJson, TableLayoutJson};
+use crate::wire::{ColumnCoverageJson, ColumnFilesJson, CountFilesJson, SideFilesJson, TableJson, TableLayoutJson};
 
 use super::{Inspection, Scan};
 
@@ -125,9 +125,8 @@ fn row(column: &ColumnCoverageJson, all: u64) -> [String; 7] {
     let Some(files) = &column.statistics else {
         return [named.0, named.1, String::new(), String::new(), String::new(), String::new(), missed];
     };
-    let counted_in = |count: Option<crate::wire::CountFilesJson>| {
-        count.map(|count| of_files(count.known.files, all)).unwrap_or_default()
-    };
+    let counted_in =
+        |count: Option<CountFilesJson>| count.map(|count| of_files(count.known.files, all)).unwrap_or_default();
     let hits = format!("{:.1}, at most {}", files.overlap.mean, count(files.overlap.max));
     let bounds = of_files(bounded(files), all);
     [named.0, named.1, bounds, counted_in(files.null_count), counted_in(files.nan_count), hits, missed]
@@ -135,7 +134,7 @@ fn row(column: &ColumnCoverageJson, all: u64) -> [String; 7] {
 
 /// In how many files pruning may use both bounds, or knows that there is nothing to bound.
 fn bounded(files: &ColumnFilesJson) -> u64 {
-    let side = |side: crate::wire::SideFilesJson| side.exact.files + side.bound.files;
+    let side = |side: SideFilesJson| side.exact.files + side.bound.files;
     files.without_values.files + side(files.min).min(side(files.max))
 }
 
@@ -145,8 +144,96 @@ fn to_do(advice: &[String], paint: Paint) -> String {
     }
     let mark = |sentence: &String| {
         let text = wrapped(sentence, 4);
-        // The mark takes the place of the first two spaces but two.
+        // The mark stands in the first line's indent.
         format!("  {} {}", paint.mark(Role::Notable, "-"), text.trim_start())
     };
     advice.iter().map(mark).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::example::inspection;
+    use super::*;
+
+    #[test]
+    fn a_table_is_one_screen() {
+        insta::assert_snapshot!(render(&inspection(), Paint::Plain), @r"
+        shop.orders
+          s3://lake/orders/
+          created 2026-01-01T00:00:00.000Z
+          snapshot 7: 60 files, 600,572 rows, 19.0 MiB
+          owner=me
+
+        The filter
+        snapshot 7
+                            files      rows       size
+        ───────────────────────────────────────────────
+        considered             60   600,572   19.0 MiB
+        pruned                 20   200,572    6.6 MiB
+        kept                   40   400,000   12.3 MiB
+          wholly matching       0
+        planned in 1.23 ms; 1 of 3 manifests pruned as a whole
+
+        pruned   by                  could not prune more
+        ───────────────────────────────────────────────────────────
+            20   price > 100         NaN count unknown in 40 files
+             0   lower(city) = 'x'   unsupported form
+
+        A file that it keeps
+        s3://lake/orders/part-1.parquet
+          kept: some rows may match, and the reader has to filter them
+
+          1  price > 100: may be true
+             `price > 100` may be true or false: `price` is from 1 to 90, but it is not
+             known how many NaNs there are, and some engines take NaN for greater than
+             100
+
+        Last snapshots
+        snapshot   committed                  operation   added   removed   files      rows       size
+        ───────────────────────────────────────────────────────────────────────────────────────────────
+               7   2026-01-02T00:00:00.000Z   append         10         0      60   600,572   19.0 MiB
+
+        Layout
+          9 manifests, and 3 files in the tail; clustered by day; at most 8 manifests
+          share a value
+
+        Columns
+        column   type      bounds   nulls   NaNs     one value hits   missed by
+        ────────────────────────────────────────────────────────────────────────
+        price    float64      all     all   none   31.5, at most 45    12 plans
+        city     string     33.3%     all   none   31.5, at most 45    12 plans
+        day      date         all     all   none   31.5, at most 45
+
+        Last audits
+        audit   begun                      mode     state   looked at   of files   findings   repaired
+        ───────────────────────────────────────────────────────────────────────────────────────────────
+            3   2026-01-02T00:00:00.000Z   footer   done           60         60          1          0
+
+        What to do
+          - Audit 3 has 1 finding: `prunus audit show shop.orders 3` lists them.
+          - Pruning has no rule for all of `lower(city) = 'x'`: compare a column that
+            stands alone with a value, if that can be.
+          - 12 plans missed the NaN count of `price`: the server counts NaNs in the
+            background, `prunus audit shop.orders --mode scan --repair` does it now, and
+            `--nan-order` needs none where the engine's order is known.
+          - 12 plans missed statistics of `city`: `prunus audit shop.orders --mode scan
+            --repair` reads them from the data.
+          - Up to 45 of 60 files hold the same value of `day`, by which the table is
+            clustered: files that are written sorted by it overlap less.
+          - 8 manifests share a value: `prunus regroup shop.orders` may part them.
+          - 1 column has bounds on the word of writers alone: `prunus audit shop.orders
+            --mode scan` holds them against the data.
+        ");
+    }
+
+    #[test]
+    fn every_line_fits_a_terminal() {
+        let text = render(&inspection(), Paint::Plain);
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+
+    #[test]
+    fn a_table_without_faults_says_so() {
+        assert_eq!(to_do(&[], Paint::Plain), "  nothing that shows from here\n");
+    }
 }
