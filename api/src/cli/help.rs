@@ -1,5 +1,7 @@
 //! The help of the program as a whole: its commands in groups, so that a newcomer finds the way.
 
+use std::fmt::Write as _;
+
 use clap::builder::Styles;
 use clap::{Command, CommandFactory};
 
@@ -47,10 +49,10 @@ fn groups(command: &Command) -> String {
     let literal = Styles::styled().get_literal().to_owned();
     let mut text = String::new();
     for (heading, names) in GROUPS {
-        text.push_str(&format!("\n{header}{heading}:{header:#}\n"));
+        let _ = writeln!(text, "\n{header}{heading}:{header:#}");
         for name in names {
             let about = command.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
-            text.push_str(&format!("  {literal}{name:<12}{literal:#} {}\n", about.unwrap_or_default()));
+            let _ = writeln!(text, "  {literal}{name:<12}{literal:#} {}", about.unwrap_or_default());
         }
     }
     text

@@ -2,12 +2,17 @@
 
 use std::fmt::Write as _;
 
+use crate::cli::audit::render::{mode, state};
 use crate::cli::explain::render::{WithStatistics, file};
 use crate::cli::plan::render::{conjuncts, totals};
 use crate::cli::prose::{Paint, Role, wrapped};
+use crate::cli::snapshots::list::operation;
 use crate::cli::table::columns::of_files;
-use crate::cli::{Side, audit, bytes, count, counted, snapshots, text_table};
-use crate::wire::{ColumnCoverageJson, ColumnFilesJson, CountFilesJson, SideFilesJson, TableJson, TableLayoutJson};
+use crate::cli::{Side, bytes, count, counted, text_table};
+use crate::wire::{
+    AuditJson, ColumnCoverageJson, ColumnFilesJson, CountFilesJson, SideFilesJson, SnapshotJson, TableJson,
+    TableLayoutJson,
+};
 
 use super::{Inspection, Scan};
 
@@ -27,13 +32,13 @@ pub(super) fn render(inspection: &Inspection, paint: Paint) -> String {
         }
     }
     if !inspection.snapshots.is_empty() {
-        part("Last snapshots", snapshots::list::table(&inspection.snapshots));
+        part("Last snapshots", snapshots_table(&inspection.snapshots));
         part("Layout", layout(inspection.layout, table));
         part("Columns", columns(inspection));
     }
     if !inspection.audits.is_empty() {
         let shown = inspection.audits.get(..AUDITS_SHOWN).unwrap_or(&inspection.audits);
-        part("Last audits", audit::render::table(shown));
+        part("Last audits", audits_table(shown));
     }
     part("What to do", to_do(&inspection.advice, paint));
     parts.join("\n")
@@ -70,6 +75,59 @@ fn of_scan(scan: &Scan) -> String {
         }
     }
     text
+}
+
+/// As `prunus snapshots` has them, but narrower: they stand beside much else.
+fn snapshots_table(snapshots: &[SnapshotJson]) -> String {
+    let mut table = text_table([
+        ("snapshot", Side::Right),
+        ("committed", Side::Left),
+        ("operation", Side::Left),
+        ("files", Side::Left),
+        ("live", Side::Right),
+        ("rows", Side::Right),
+        ("size", Side::Right),
+    ]);
+    for snapshot in snapshots {
+        table.add_row([
+            snapshot.snapshot_id.to_string(),
+            minute(&snapshot.committed_at),
+            operation(snapshot.operation).to_owned(),
+            format!("+{} -{}", count(snapshot.added_files), count(snapshot.removed_files)),
+            count(snapshot.files),
+            count(snapshot.rows),
+            bytes(snapshot.bytes),
+        ]);
+    }
+    format!("{}\n", table.trim_fmt())
+}
+
+/// As `prunus audit list` has them, but narrower.
+fn audits_table(audits: &[AuditJson]) -> String {
+    let mut table = text_table([
+        ("audit", Side::Right),
+        ("begun", Side::Left),
+        ("mode", Side::Left),
+        ("state", Side::Left),
+        ("looked at", Side::Left),
+        ("findings", Side::Right),
+    ]);
+    for audit in audits {
+        table.add_row([
+            audit.audit_id.to_string(),
+            minute(&audit.created_at),
+            mode(audit.mode).to_owned(),
+            state(audit.state).to_owned(),
+            format!("{} of {}", count(audit.files_checked), counted(audit.files, "file", "files")),
+            count(audit.findings + audit.findings_left_out),
+        ]);
+    }
+    format!("{}\n", table.trim_fmt())
+}
+
+/// An RFC 3339 time in UTC to the minute.
+fn minute(time: &str) -> String {
+    time.get(..16).map_or_else(|| time.to_owned(), |minute| format!("{}Z", minute.replace('T', " ")))
 }
 
 fn layout(layout: TableLayoutJson, table: &TableJson) -> String {
@@ -189,9 +247,9 @@ mod tests {
              100
 
         Last snapshots
-        snapshot   committed                  operation   added   removed   files      rows       size
-        ───────────────────────────────────────────────────────────────────────────────────────────────
-               7   2026-01-02T00:00:00.000Z   append         10         0      60   600,572   19.0 MiB
+        snapshot   committed           operation   files    live      rows       size
+        ──────────────────────────────────────────────────────────────────────────────
+               7   2026-01-02 00:00Z   append      +10 -0     60   600,572   19.0 MiB
 
         Layout
           9 manifests, and 3 files in the tail; clustered by day; at most 8 manifests
@@ -205,9 +263,9 @@ mod tests {
         day      date         all     all   none   31.5, at most 45
 
         Last audits
-        audit   begun                      mode     state   looked at   of files   findings   repaired
-        ───────────────────────────────────────────────────────────────────────────────────────────────
-            3   2026-01-02T00:00:00.000Z   footer   done           60         60          1          0
+        audit   begun               mode     state   looked at        findings
+        ───────────────────────────────────────────────────────────────────────
+            3   2026-01-02 00:00Z   footer   done    60 of 60 files          1
 
         What to do
           - Audit 3 has 1 finding: `prunus audit show shop.orders 3` lists them.
@@ -229,7 +287,7 @@ mod tests {
     #[test]
     fn every_line_fits_a_terminal() {
         let text = render(&inspection(), Paint::Plain);
-        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 
     #[test]

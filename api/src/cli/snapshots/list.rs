@@ -38,8 +38,7 @@ pub(super) async fn run(args: ListArgs) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Snapshots as a table.
-pub(in crate::cli) fn table(snapshots: &[SnapshotJson]) -> String {
+fn table(snapshots: &[SnapshotJson]) -> String {
     if snapshots.is_empty() {
         return "no snapshots: nothing was committed yet\n".to_owned();
     }
