@@ -8,6 +8,7 @@ mod changes;
 mod check;
 mod commit;
 mod completions;
+mod config;
 mod connection;
 mod demo;
 mod error;
@@ -79,6 +80,7 @@ enum Command {
     Regroup(regroup::RegroupArgs),
     Orphans(orphans::OrphansArgs),
     Health(health::HealthArgs),
+    Config(config::ConfigArgs),
     Check(check::CheckArgs),
     Backup(backup::BackupArgs),
     Restore(restore::RestoreArgs),
@@ -145,6 +147,7 @@ impl Command {
             Self::Audit(args) => audit::run(args).await,
             Self::Regroup(args) => regroup::run(args).await,
             Self::Orphans(args) => orphans::run(args).await,
+            Self::Config(args) => config::run(args).await,
             Self::Health(args) => health::run(args).await,
             Self::Check(args) => check::run(args).await,
             Self::Backup(args) => backup::run(args).await,
@@ -158,6 +161,122 @@ impl Command {
 mod tests {
     use super::*;
 
+    const COMMANDS: &[&str] = &[
+        "prunus serve --data-dir /data",
+        "prunus serve --data-dir /data --listen [::1]:0 --log json",
+        "prunus table create a.b --schema-from /x.parquet --property k=v --property l=a=b --cluster-by day",
+        "prunus table create a.b --schema s.json --location s3://bucket/x --json",
+        "prunus table list",
+        "prunus table list a.b --url https://host/prefix",
+        "prunus table show a.b",
+        "prunus table drop a.b",
+        "prunus table columns a.b --snapshot 3 --json",
+        "prunus table columns a.b --as-of 2026-01-01T00:00:00Z",
+        "prunus import a.b x.parquet y/ --batch 10",
+        "prunus import a.b x/ --create --schema-from x/1.parquet",
+        "prunus plan a.b --where x>1 --snapshot 3 --nan-order ieee --time-zone +01:00 --json",
+        "prunus plan a.b --as-of 2026-01-01T00:00:00Z --limit 5",
+        "prunus plan a.b --quiet",
+        "prunus snapshots a.b",
+        "prunus audit a.b",
+        "prunus audit a.b --mode scan --sample 0.1 --repair --json",
+        "prunus audit a.b --detach",
+        "prunus serve --data-dir /data --audit-bytes-per-second 0",
+        "prunus serve --data-dir /data --power-loss-may-lose-commits",
+        "prunus check --data-dir /data --json",
+        "prunus backup --data-dir /data --to /b.db",
+        "prunus restore --data-dir /data --from /b.db --replace",
+        "prunus demo",
+        "prunus demo --scale 0.01",
+        "prunus namespace create a.b --property k=v --json",
+        "prunus namespace list --limit 5",
+        "prunus namespace show a.b",
+        "prunus namespace drop a.b",
+        "prunus table list a.b --limit 5",
+        "prunus table alter a.b --rename a.c --property k=v --unset l --cluster-by day",
+        "prunus table alter a.b --drop-column x --make-nullable y --rename-column a=b --no-cluster-by",
+        "prunus table alter a.b --changes - --idempotency-key k",
+        "prunus commit a.b --operation append --add x.parquet y.parquet",
+        "prunus commit a.b --operation replace --add x --remove y z --base-snapshot 3 --summary k=v",
+        "prunus commit a.b --operation overwrite --remove y --base-snapshot 3 --filter x>1 --nan-order ieee",
+        "prunus commit a.b --file - --idempotency-key k",
+        "prunus transaction t.json",
+        "prunus plan a.b --select x --select y --no-prune --filter-json f.json",
+        "prunus plan a.b --where x>1 --dry-run",
+        "prunus explain a.b x.parquet --where x>1 --snapshot 3",
+        "prunus inspect a.b",
+        "prunus inspect a.b --where x>1 --explain 5 --json",
+        "prunus files list a.b --snapshot 3 --limit 5 --quiet",
+        "prunus files show a.b x.parquet --as-of 2026-01-01T00:00:00Z",
+        "prunus manifests list a.b --snapshot 3",
+        "prunus manifests show a.b 7 --limit 5",
+        "prunus snapshots a.b --limit 5 --json",
+        "prunus snapshots list a.b",
+        "prunus snapshots show a.b 3",
+        "prunus changes a.b --from 0 --to 3",
+        "prunus tag set a.b t 3",
+        "prunus tag show a.b t",
+        "prunus tag list a.b",
+        "prunus tag delete a.b t",
+        "prunus rollback a.b 3",
+        "prunus expire a.b --keep-last 5 --older-than 2026-01-01T00:00:00Z --forget",
+        "prunus orphans a.b --older-than 2026-01-01T00:00:00Z --limit 5",
+        "prunus regroup a.b --cluster-by x --dry-run",
+        "prunus audit start a.b --mode scan",
+        "prunus audit list a.b",
+        "prunus audit show a.b 3 --limit 5",
+        "prunus audit cancel a.b 3",
+        "prunus health --url http://h:1",
+        "prunus config",
+        "prunus completions bash",
+    ];
+
+    const SENSELESS: &[&str] = &[
+        "prunus",
+        "prunus serve",
+        "prunus serve --data-dir /data --listen here",
+        "prunus table create a.b",
+        "prunus table create a.b --schema s.json --schema-from x.parquet",
+        "prunus table create a.b --schema s.json --property k",
+        "prunus table show b",
+        "prunus table columns a.b --snapshot 3 --as-of 2026-01-01T00:00:00Z",
+        "prunus table show a.b --url localhost:8181",
+        "prunus import a.b",
+        "prunus import a.b x --batch 0",
+        "prunus import a.b x --batch 100001",
+        "prunus import a.b x --schema-from y.parquet",
+        "prunus plan a.b --snapshot 3 --as-of 2026-01-01T00:00:00Z",
+        "prunus plan a.b --snapshot x",
+        "prunus plan a.b --nan-order least",
+        "prunus plan a.b --quiet --json",
+        "prunus check",
+        "prunus namespace",
+        "prunus namespace create a..b",
+        "prunus table alter a.b --add-column x",
+        "prunus table alter a.b --cluster-by x --no-cluster-by",
+        "prunus commit a.b",
+        "prunus commit a.b --operation upsert --add x",
+        "prunus commit a.b --operation append --file c.json",
+        "prunus commit a.b --operation overwrite --filter x>1",
+        "prunus commit a.b --operation append --add x --idempotency-key ",
+        "prunus plan a.b --where x>1 --filter-json f.json",
+        "prunus plan a.b --dry-run --limit 5",
+        "prunus explain a.b",
+        "prunus files list a.b --limit 0",
+        "prunus manifests show a.b x",
+        "prunus snapshots a.b show a.b 3",
+        "prunus changes a.b",
+        "prunus tag set a.b t/u 3",
+        "prunus rollback a.b",
+        "prunus expire a.b",
+        "prunus audit cancel a.b",
+        "prunus completions tcsh",
+        "prunus backup --data-dir /data",
+        "prunus restore --data-dir /data",
+        "prunus demo --scale 0",
+        "prunus demo --scale 1000",
+    ];
+
     #[test]
     fn the_arguments_fit_together() {
         command().debug_assert();
@@ -165,34 +284,7 @@ mod tests {
 
     #[test]
     fn commands_are_read() {
-        for line in [
-            "prunus serve --data-dir /data",
-            "prunus serve --data-dir /data --listen [::1]:0 --log json",
-            "prunus table create a.b --schema-from /x.parquet --property k=v --property l=a=b --cluster-by day",
-            "prunus table create a.b --schema s.json --location s3://bucket/x --json",
-            "prunus table list",
-            "prunus table list a.b --url https://host/prefix",
-            "prunus table show a.b",
-            "prunus table drop a.b",
-            "prunus table columns a.b --snapshot 3 --json",
-            "prunus table columns a.b --as-of 2026-01-01T00:00:00Z",
-            "prunus import a.b x.parquet y/ --batch 10",
-            "prunus import a.b x/ --create --schema-from x/1.parquet",
-            "prunus plan a.b --where x>1 --snapshot 3 --nan-order ieee --time-zone +01:00 --json",
-            "prunus plan a.b --as-of 2026-01-01T00:00:00Z --limit 5",
-            "prunus plan a.b --quiet",
-            "prunus snapshots a.b",
-            "prunus audit a.b",
-            "prunus audit a.b --mode scan --sample 0.1 --repair --json",
-            "prunus audit a.b --detach",
-            "prunus serve --data-dir /data --audit-bytes-per-second 0",
-            "prunus serve --data-dir /data --power-loss-may-lose-commits",
-            "prunus check --data-dir /data --json",
-            "prunus backup --data-dir /data --to /b.db",
-            "prunus restore --data-dir /data --from /b.db --replace",
-            "prunus demo",
-            "prunus demo --scale 0.01",
-        ] {
+        for line in COMMANDS {
             if let Err(error) = Cli::try_parse_from(line.split(' ')) {
                 panic!("{line}: {error}");
             }
@@ -201,30 +293,7 @@ mod tests {
 
     #[test]
     fn senseless_commands_are_refused() {
-        for line in [
-            "prunus",
-            "prunus serve",
-            "prunus serve --data-dir /data --listen here",
-            "prunus table create a.b",
-            "prunus table create a.b --schema s.json --schema-from x.parquet",
-            "prunus table create a.b --schema s.json --property k",
-            "prunus table show b",
-            "prunus table columns a.b --snapshot 3 --as-of 2026-01-01T00:00:00Z",
-            "prunus table show a.b --url localhost:8181",
-            "prunus import a.b",
-            "prunus import a.b x --batch 0",
-            "prunus import a.b x --batch 100001",
-            "prunus import a.b x --schema-from y.parquet",
-            "prunus plan a.b --snapshot 3 --as-of 2026-01-01T00:00:00Z",
-            "prunus plan a.b --snapshot x",
-            "prunus plan a.b --nan-order least",
-            "prunus plan a.b --quiet --json",
-            "prunus check",
-            "prunus backup --data-dir /data",
-            "prunus restore --data-dir /data",
-            "prunus demo --scale 0",
-            "prunus demo --scale 1000",
-        ] {
+        for line in SENSELESS {
             assert!(Cli::try_parse_from(line.split(' ')).is_err(), "{line}");
         }
     }

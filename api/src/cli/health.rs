@@ -1,6 +1,7 @@
 //! `prunus health`
 
 use clap::Args;
+use serde_json::json;
 
 use super::connection::Connection;
 use super::{CliError, Exit};
@@ -9,7 +10,7 @@ const EXAMPLES: &str = "\
 Example:
   prunus health --url http://catalog:8181 || echo down";
 
-/// Say whether the server answers; exit code 3 if it does not
+/// Say whether the server answers and can work; exit code 3 if not
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct HealthArgs {
@@ -19,7 +20,8 @@ pub(super) struct HealthArgs {
 
 pub(super) async fn run(args: HealthArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
-    let health = client.health().await?;
-    args.connection.answer(&health, |_| format!("{} answers\n", client.base()))?;
+    let (health, readiness) = (client.health().await?, client.readiness().await?);
+    let answers = json!({"health": health.get("status"), "readiness": readiness.get("status")});
+    args.connection.answer(&answers, |_| format!("{} answers and is ready\n", client.base()))?;
     Ok(Exit::Done)
 }

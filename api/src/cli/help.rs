@@ -1,5 +1,7 @@
 //! The help of the program as a whole: its commands in groups, so that a newcomer finds the way.
 
+use std::fmt::Write as _;
+
 use clap::builder::Styles;
 use clap::{Command, CommandFactory};
 
@@ -12,7 +14,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 7] = [
     ("Why a plan is as it is", &["inspect", "explain", "files", "manifests"]),
     ("History", &["snapshots", "changes", "tag", "rollback", "expire"]),
     ("Upkeep of tables", &["audit", "regroup", "orphans"]),
-    ("The server and its data", &["health", "check", "backup", "restore"]),
+    ("The server and its data", &["health", "config", "check", "backup", "restore"]),
     ("This program", &["completions"]),
 ];
 
@@ -47,10 +49,10 @@ fn groups(command: &Command) -> String {
     let literal = Styles::styled().get_literal().to_owned();
     let mut text = String::new();
     for (heading, names) in GROUPS {
-        text.push_str(&format!("\n{header}{heading}:{header:#}\n"));
+        let _ = writeln!(text, "\n{header}{heading}:{header:#}");
         for name in names {
             let about = command.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
-            text.push_str(&format!("  {literal}{name:<12}{literal:#} {}\n", about.unwrap_or_default()));
+            let _ = writeln!(text, "  {literal}{name:<12}{literal:#} {}", about.unwrap_or_default());
         }
     }
     text
@@ -123,7 +125,8 @@ mod tests {
           orphans      List the objects below a table's location that no file of any table is
 
         The server and its data:
-          health       Say whether the server answers; exit code 3 if it does not
+          health       Say whether the server answers and can work; exit code 3 if not
+          config       Show what can be counted on of the server: its version, limits, defaults and formats
           check        Check a catalog, and say all that is wrong with it
           backup       Copy a catalog into a file, also while a server runs
           restore      Put a backup in the place of a catalog

@@ -1,6 +1,8 @@
 //! `prunus inspect`
 
 mod advice;
+#[cfg(test)]
+mod example;
 mod screen;
 
 use clap::Args;

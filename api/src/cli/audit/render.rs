@@ -47,7 +47,7 @@ pub(super) fn page_text(page: &AuditPageJson) -> String {
 }
 
 /// Audits as a table.
-pub(in crate::cli) fn table(audits: &[AuditJson]) -> String {
+pub(super) fn table(audits: &[AuditJson]) -> String {
     let mut table = text_table([
         ("audit", Side::Right),
         ("begun", Side::Left),
@@ -73,14 +73,14 @@ pub(in crate::cli) fn table(audits: &[AuditJson]) -> String {
     format!("{}\n", table.trim_fmt())
 }
 
-fn mode(mode: AuditModeJson) -> &'static str {
+pub(in crate::cli) fn mode(mode: AuditModeJson) -> &'static str {
     match mode {
         AuditModeJson::Footer => "footer",
         AuditModeJson::Scan => "scan",
     }
 }
 
-fn state(state: AuditStateJson) -> &'static str {
+pub(in crate::cli) fn state(state: AuditStateJson) -> &'static str {
     match state {
         AuditStateJson::Running => "running",
         AuditStateJson::Done => "done",

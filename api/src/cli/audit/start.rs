@@ -30,7 +30,8 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct StartArgs {
     /// The table, as NAMESPACE.TABLE
-    #[arg(value_name = "TABLE")]
+    // By this group it is told whether they are there at all, in `prunus audit TABLE`; of arguments with others below clap fills in none.
+    #[arg(value_name = "TABLE", group = "StartArgs")]
     table: TableIdent,
 
     /// What is read of each file

@@ -61,7 +61,10 @@ fn outcome(conjunct: &ExplainedConjunctJson) -> (Role, &'static str) {
 }
 
 fn indented(table: &str) -> String {
-    table.lines().map(|line| format!("{:INDENT$}{line}\n", "")).collect()
+    table.lines().fold(String::new(), |mut text, line| {
+        let _ = writeln!(text, "{:INDENT$}{line}", "");
+        text
+    })
 }
 
 #[cfg(test)]

@@ -135,3 +135,54 @@ fn of_declarations(inspection: &Inspection) -> Option<String> {
         format!("{columns} bounds on the word of writers alone: `prunus audit {name} --mode scan` holds them against the data.")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::example::inspection;
+    use super::*;
+
+    /// Whether some sentence has these words.
+    fn says(inspection: &Inspection, words: &str) -> bool {
+        advice(inspection).iter().any(|sentence| sentence.contains(words))
+    }
+
+    #[test]
+    fn an_empty_table_is_to_be_filled() {
+        let mut empty = inspection();
+        empty.table.files = 0;
+        assert_eq!(advice(&empty), ["Nothing is registered: `prunus import shop.orders PATH...` registers files."]);
+    }
+
+    #[test]
+    fn a_table_that_nobody_audited_is_to_be() {
+        let mut unaudited = inspection();
+        unaudited.audits.clear();
+        assert!(says(&unaudited, "`prunus audit shop.orders`") && !says(&inspection(), "No audit was made"));
+    }
+
+    #[test]
+    fn missing_statistics_are_told_by_column() {
+        assert!(says(&inspection(), "missed statistics of `city`"));
+        assert!(says(&inspection(), "missed the NaN count of `price`"));
+    }
+
+    #[test]
+    fn few_manifests_that_overlap_are_well() {
+        let mut well = inspection();
+        assert!(says(&well, "8 manifests share a value"));
+        well.layout.overlap = Some(MAX_MANIFEST_OVERLAP);
+        assert!(!says(&well, "manifests share a value"));
+    }
+
+    #[test]
+    fn a_filter_that_nothing_hinders_and_that_prunes_nothing_is_about_how_files_are_written() {
+        let mut unhindered = inspection();
+        let metrics = unhindered.scan.as_mut().unwrap().plan.metrics.as_mut().unwrap();
+        metrics.files_pruned = 0;
+        metrics.conjuncts.truncate(1);
+        metrics.conjuncts[0].reason = None;
+        assert!(
+            says(&unhindered, "Write files sorted by its columns") && !says(&inspection(), "sorted by its columns")
+        );
+    }
+}

@@ -2,12 +2,17 @@
 
 use std::fmt::Write as _;
 
+use crate::cli::audit::render::{mode, state};
 use crate::cli::explain::render::{WithStatistics, file};
 use crate::cli::plan::render::{conjuncts, totals};
 use crate::cli::prose::{Paint, Role, wrapped};
+use crate::cli::snapshots::list::operation;
 use crate::cli::table::columns::of_files;
-use crate::cli::{Side, audit, bytes, count, counted, snapshots, text_table};
-use crate::wire::{ColumnCoverageJson, ColumnFilesJson, TableJson, TableLayoutJson};
+use crate::cli::{Side, bytes, count, counted, text_table};
+use crate::wire::{
+    AuditJson, ColumnCoverageJson, ColumnFilesJson, CountFilesJson, SideFilesJson, SnapshotJson, TableJson,
+    TableLayoutJson,
+};
 
 use super::{Inspection, Scan};
 
@@ -27,13 +32,13 @@ pub(super) fn render(inspection: &Inspection, paint: Paint) -> String {
         }
     }
     if !inspection.snapshots.is_empty() {
-        part("Last snapshots", snapshots::list::table(&inspection.snapshots));
+        part("Last snapshots", snapshots_table(&inspection.snapshots));
         part("Layout", layout(inspection.layout, table));
         part("Columns", columns(inspection));
     }
     if !inspection.audits.is_empty() {
         let shown = inspection.audits.get(..AUDITS_SHOWN).unwrap_or(&inspection.audits);
-        part("Last audits", audit::render::table(shown));
+        part("Last audits", audits_table(shown));
     }
     part("What to do", to_do(&inspection.advice, paint));
     parts.join("\n")
@@ -70,6 +75,59 @@ fn of_scan(scan: &Scan) -> String {
         }
     }
     text
+}
+
+/// As `prunus snapshots` has them, but narrower: they stand beside much else.
+fn snapshots_table(snapshots: &[SnapshotJson]) -> String {
+    let mut table = text_table([
+        ("snapshot", Side::Right),
+        ("committed", Side::Left),
+        ("operation", Side::Left),
+        ("files", Side::Left),
+        ("live", Side::Right),
+        ("rows", Side::Right),
+        ("size", Side::Right),
+    ]);
+    for snapshot in snapshots {
+        table.add_row([
+            snapshot.snapshot_id.to_string(),
+            minute(&snapshot.committed_at),
+            operation(snapshot.operation).to_owned(),
+            format!("+{} -{}", count(snapshot.added_files), count(snapshot.removed_files)),
+            count(snapshot.files),
+            count(snapshot.rows),
+            bytes(snapshot.bytes),
+        ]);
+    }
+    format!("{}\n", table.trim_fmt())
+}
+
+/// As `prunus audit list` has them, but narrower.
+fn audits_table(audits: &[AuditJson]) -> String {
+    let mut table = text_table([
+        ("audit", Side::Right),
+        ("begun", Side::Left),
+        ("mode", Side::Left),
+        ("state", Side::Left),
+        ("looked at", Side::Left),
+        ("findings", Side::Right),
+    ]);
+    for audit in audits {
+        table.add_row([
+            audit.audit_id.to_string(),
+            minute(&audit.created_at),
+            mode(audit.mode).to_owned(),
+            state(audit.state).to_owned(),
+            format!("{} of {}", count(audit.files_checked), counted(audit.files, "file", "files")),
+            count(audit.findings + audit.findings_left_out),
+        ]);
+    }
+    format!("{}\n", table.trim_fmt())
+}
+
+/// An RFC 3339 time in UTC to the minute.
+fn minute(time: &str) -> String {
+    time.get(..16).map_or_else(|| time.to_owned(), |minute| format!("{}Z", minute.replace('T', " ")))
 }
 
 fn layout(layout: TableLayoutJson, table: &TableJson) -> String {
@@ -125,9 +183,8 @@ fn row(column: &ColumnCoverageJson, all: u64) -> [String; 7] {
     let Some(files) = &column.statistics else {
         return [named.0, named.1, String::new(), String::new(), String::new(), String::new(), missed];
     };
-    let counted_in = |count: Option<crate::wire::CountFilesJson>| {
-        count.map(|count| of_files(count.known.files, all)).unwrap_or_default()
-    };
+    let counted_in =
+        |count: Option<CountFilesJson>| count.map(|count| of_files(count.known.files, all)).unwrap_or_default();
     let hits = format!("{:.1}, at most {}", files.overlap.mean, count(files.overlap.max));
     let bounds = of_files(bounded(files), all);
     [named.0, named.1, bounds, counted_in(files.null_count), counted_in(files.nan_count), hits, missed]
@@ -135,7 +192,7 @@ fn row(column: &ColumnCoverageJson, all: u64) -> [String; 7] {
 
 /// In how many files pruning may use both bounds, or knows that there is nothing to bound.
 fn bounded(files: &ColumnFilesJson) -> u64 {
-    let side = |side: crate::wire::SideFilesJson| side.exact.files + side.bound.files;
+    let side = |side: SideFilesJson| side.exact.files + side.bound.files;
     files.without_values.files + side(files.min).min(side(files.max))
 }
 
@@ -145,8 +202,96 @@ fn to_do(advice: &[String], paint: Paint) -> String {
     }
     let mark = |sentence: &String| {
         let text = wrapped(sentence, 4);
-        // The mark takes the place of the first two spaces but two.
+        // The mark stands in the first line's indent.
         format!("  {} {}", paint.mark(Role::Notable, "-"), text.trim_start())
     };
     advice.iter().map(mark).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::example::inspection;
+    use super::*;
+
+    #[test]
+    fn a_table_is_one_screen() {
+        insta::assert_snapshot!(render(&inspection(), Paint::Plain), @r"
+        shop.orders
+          s3://lake/orders/
+          created 2026-01-01T00:00:00.000Z
+          snapshot 7: 60 files, 600,572 rows, 19.0 MiB
+          owner=me
+
+        The filter
+        snapshot 7
+                            files      rows       size
+        ───────────────────────────────────────────────
+        considered             60   600,572   19.0 MiB
+        pruned                 20   200,572    6.6 MiB
+        kept                   40   400,000   12.3 MiB
+          wholly matching       0
+        planned in 1.23 ms; 1 of 3 manifests pruned as a whole
+
+        pruned   by                  could not prune more
+        ───────────────────────────────────────────────────────────
+            20   price > 100         NaN count unknown in 40 files
+             0   lower(city) = 'x'   unsupported form
+
+        A file that it keeps
+        s3://lake/orders/part-1.parquet
+          kept: some rows may match, and the reader has to filter them
+
+          1  price > 100: may be true
+             `price > 100` may be true or false: `price` is from 1 to 90, but it is not
+             known how many NaNs there are, and some engines take NaN for greater than
+             100
+
+        Last snapshots
+        snapshot   committed           operation   files    live      rows       size
+        ──────────────────────────────────────────────────────────────────────────────
+               7   2026-01-02 00:00Z   append      +10 -0     60   600,572   19.0 MiB
+
+        Layout
+          9 manifests, and 3 files in the tail; clustered by day; at most 8 manifests
+          share a value
+
+        Columns
+        column   type      bounds   nulls   NaNs     one value hits   missed by
+        ────────────────────────────────────────────────────────────────────────
+        price    float64      all     all   none   31.5, at most 45    12 plans
+        city     string     33.3%     all   none   31.5, at most 45    12 plans
+        day      date         all     all   none   31.5, at most 45
+
+        Last audits
+        audit   begun               mode     state   looked at        findings
+        ───────────────────────────────────────────────────────────────────────
+            3   2026-01-02 00:00Z   footer   done    60 of 60 files          1
+
+        What to do
+          - Audit 3 has 1 finding: `prunus audit show shop.orders 3` lists them.
+          - Pruning has no rule for all of `lower(city) = 'x'`: compare a column that
+            stands alone with a value, if that can be.
+          - 12 plans missed the NaN count of `price`: the server counts NaNs in the
+            background, `prunus audit shop.orders --mode scan --repair` does it now, and
+            `--nan-order` needs none where the engine's order is known.
+          - 12 plans missed statistics of `city`: `prunus audit shop.orders --mode scan
+            --repair` reads them from the data.
+          - Up to 45 of 60 files hold the same value of `day`, by which the table is
+            clustered: files that are written sorted by it overlap less.
+          - 8 manifests share a value: `prunus regroup shop.orders` may part them.
+          - 1 column has bounds on the word of writers alone: `prunus audit shop.orders
+            --mode scan` holds them against the data.
+        ");
+    }
+
+    #[test]
+    fn every_line_fits_a_terminal() {
+        let text = render(&inspection(), Paint::Plain);
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    #[test]
+    fn a_table_without_faults_says_so() {
+        assert_eq!(to_do(&[], Paint::Plain), "  nothing that shows from here\n");
+    }
 }

@@ -18,7 +18,8 @@ Example:
 #[command(after_help = EXAMPLES)]
 pub(super) struct ListArgs {
     /// The table, as NAMESPACE.TABLE
-    #[arg(value_name = "TABLE")]
+    // By this group it is told whether they are there at all, in `prunus snapshots TABLE`; of arguments with others below clap fills in none.
+    #[arg(value_name = "TABLE", group = "ListArgs")]
     table: TableIdent,
 
     /// The most snapshots to list [default: all]
@@ -37,8 +38,7 @@ pub(super) async fn run(args: ListArgs) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Snapshots as a table.
-pub(in crate::cli) fn table(snapshots: &[SnapshotJson]) -> String {
+fn table(snapshots: &[SnapshotJson]) -> String {
     if snapshots.is_empty() {
         return "no snapshots: nothing was committed yet\n".to_owned();
     }

@@ -1,0 +1,68 @@
+//! `prunus config`
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::wire::ConfigJson;
+
+use super::connection::Connection;
+use super::{CliError, Exit, Side, count, text_table};
+
+const EXAMPLES: &str = "\
+Example:
+  prunus config";
+
+/// Show what can be counted on of the server: its version, limits, defaults and formats
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ConfigArgs {
+    #[command(flatten)]
+    connection: Connection,
+}
+
+pub(super) async fn run(args: ConfigArgs) -> Result<Exit, CliError> {
+    let config = args.connection.client()?.load_config().await?;
+    args.connection.answer(&config, render)?;
+    Ok(Exit::Done)
+}
+
+fn render(config: &ConfigJson) -> String {
+    let mut text = format!("version      {}\n", config.version);
+    let _ = writeln!(text, "formats      {}", config.formats.join(", "));
+    let _ = writeln!(text, "encodings    {}\n", config.encodings.join(", "));
+    text + &table("limit", &config.limits) + "\n" + &table("default", &config.defaults)
+}
+
+/// A line for each number, by the name that the API has for it.
+fn table(title: &str, numbers: &impl Serialize) -> String {
+    let mut table = text_table([(title, Side::Left), ("", Side::Right)]);
+    if let Ok(Value::Object(fields)) = serde_json::to_value(numbers) {
+        for (name, number) in fields {
+            table.add_row([name.replace('_', " "), number.as_u64().map(count).unwrap_or_default()]);
+        }
+    }
+    format!("{}\n", table.trim_fmt())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn limits_and_defaults_are_tables() {
+        let config = json!({"version": "0.1.0", "limits": {"body_bytes": 67_108_864}, "defaults": {"page_size": 1_000},
+            "formats": ["application/json"], "encodings": ["gzip", "zstd"]});
+        let text = render(&serde_json::from_value(config).unwrap());
+        assert!(
+            text.starts_with("version      0.1.0\nformats      application/json\nencodings    gzip, zstd\n"),
+            "{text}"
+        );
+        let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
+        assert!(line("body bytes").ends_with(" 67,108,864") && line("page size").len() > 9, "{text}");
+    }
+}
