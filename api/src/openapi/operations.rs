@@ -90,6 +90,7 @@ fn path_parameter(part: &str) -> Parameter {
         "tag" => (reference(&NameSchema::name()), "The tag."),
         "snapshot_id" => (reference(&NumberSchema::name()), "The snapshot, by its number in the table."),
         "audit_id" => (reference(&NumberSchema::name()), "The audit."),
+        "manifest_id" => (reference(&NumberSchema::name()), "The manifest."),
         "file" => (text(), "The name of the file."),
         _ => (text(), ""),
     };

@@ -27,7 +27,7 @@ pub(crate) struct QualifiedNameSchema;
 pub(crate) struct ValueSchema;
 /// The size of a page.
 pub(crate) struct PageSizeSchema;
-/// The number of a snapshot or an audit.
+/// The number of a snapshot, an audit or a manifest.
 pub(crate) struct NumberSchema;
 /// A count of rows or bytes.
 pub(crate) struct CountSchema;
@@ -111,7 +111,7 @@ impl PartialSchema for NumberSchema {
             .minimum(Some(0))
             .maximum(Some(i64::MAX))
             .description(Some(
-                "The number of a snapshot or an audit, which counts up from 1; snapshot 0 is the empty table.",
+                "The number of a snapshot, an audit or a manifest, which counts up from 1; snapshot 0 is the empty table.",
             ))
             .into()
     }
