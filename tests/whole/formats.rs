@@ -134,6 +134,18 @@ async fn both_formats_list_the_same_files() {
 }
 
 #[tokio::test]
+async fn a_file_that_was_read_has_its_etag_and_time_in_both() {
+    let server = Server::start(2).await;
+    let path = server.path("a.parquet");
+    crate::rows::write(path.as_ref(), &crate::rows::batch(0, 5), parquet::file::properties::EnabledStatistics::Chunk);
+    server.create_table("t", json!({"schema_from": path})).await;
+    server.commit("t", crate::server::append([&path])).await;
+    let as_json = get(&server, FILES, "application/json").await;
+    assert_eq!(as_json, get(&server, FILES, ARROW).await);
+    assert!(as_json.files[0]["last_modified"].is_i64() && as_json.files[0]["etag"].is_string());
+}
+
+#[tokio::test]
 async fn pages_may_change_their_format_while_the_table_changes() {
     let server = Server::start(2).await;
     server.create_declared("t").await;

@@ -34,6 +34,7 @@ impl FilesWriter {
         match self.format {
             Format::Json => {
                 let mut out = super::json::head(&head)?;
+                out.reserve(json::FILE_BYTES * first.rows.len());
                 json::write_files(&mut out, first)?;
                 Ok(out)
             }

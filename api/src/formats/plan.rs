@@ -45,6 +45,7 @@ impl PlanWriter {
         match self.format {
             Format::Json => {
                 let mut out = super::json::head(&head)?;
+                out.reserve(json::FILE_BYTES * first.verdicts.len());
                 json::write_files(&mut out, page, first)?;
                 Ok(out)
             }

@@ -73,6 +73,58 @@ fn an_unknown_file_is_named() {
 }
 
 #[test]
+fn columns_are_the_rows() {
+    let fixture = Fixture::new();
+    let new = |path| NewDataFile { row_count: None, etag: None, last_modified_ms: None, ..file(path) };
+    fixture.commit(fixture.change(Operation::Append, vec![file("a"), new("b"), file("c")], &[])).unwrap();
+    fixture.append(&["d", "e", "f", "g", "h", "i"]);
+    fixture.delete(&["c", "e"]);
+    let all: Vec<FileId> = fixture.live_files(SnapshotId(2)).iter().map(|file| file.file_id).collect();
+    // Neighbours, steps of each width, the same one twice, and back.
+    for places in [vec![], vec![4], vec![0, 1, 2, 3], vec![0, 4], vec![0, 5], vec![1, 4, 8], vec![2, 2, 3, 0, 8]] {
+        let ids: Vec<FileId> = places.into_iter().map(|place: usize| all[place]).collect();
+        let (rows, columns) = fixture
+            .store()
+            .read(|tx| Ok::<_, Error>((tx.load_data_files(&ids)?, tx.load_data_file_columns(&ids)?)))
+            .unwrap();
+        assert_eq!(rows.iter().map(|row| row.file_id).collect::<Vec<_>>(), ids);
+        assert_eq!((0..).map_while(|index| columns.row(index)).collect::<Vec<_>>(), rows);
+        assert_eq!((columns.len(), columns.is_empty()), (ids.len(), ids.is_empty()));
+    }
+}
+
+#[test]
+fn an_unknown_file_among_others_is_named() {
+    let fixture = Fixture::new();
+    fixture.append(&["a", "b"]);
+    let known: Vec<FileId> = fixture.live_files(SnapshotId(1)).iter().map(|file| file.file_id).collect();
+    for unknown in [FileId(known[0].0 - 1), FileId(known[1].0 + 1), FileId(known[1].0 + 100)] {
+        let mut ids = vec![known[0], known[1], unknown];
+        ids.sort_unstable();
+        let answer = fixture.store().read(|tx| tx.load_data_file_columns(&ids));
+        assert!(matches!(answer, Err(Error::FileNotFound(named)) if named == unknown), "{unknown}");
+    }
+}
+
+#[test]
+fn ids_are_listed_as_their_files_are() {
+    let fixture = Fixture::new();
+    fixture.append(&["a", "b", "c", "d"]);
+    fixture.delete(&["b"]);
+    for (snapshot, after, limit) in [(1, None, 10), (2, None, 10), (2, None, 2), (1, Some(2), 2), (2, Some(1), 1)] {
+        let (snapshot, after) = (SnapshotId(snapshot), after.map(FileId));
+        let read = |tx: &prunus_manifest::ReadTransaction<'_>| {
+            let files = tx.list_live_files(fixture.table_id(), snapshot, after, limit)?;
+            let ids = tx.list_live_file_ids(fixture.table_id(), snapshot, after, limit)?;
+            Ok::<_, Error>((files.iter().map(|file| file.file_id).collect::<Vec<_>>(), ids))
+        };
+        let (of_files, ids) = fixture.store().read(read).unwrap();
+        assert_eq!(ids, of_files);
+        assert!(!ids.is_empty());
+    }
+}
+
+#[test]
 fn live_files_are_listed_in_pages() {
     let fixture = Fixture::new();
     fixture.append(&["a", "b", "c"]);

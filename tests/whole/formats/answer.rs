@@ -1,6 +1,7 @@
 //! Answers of either format, in one form.
 
 use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::compute::kernels::cast_utils::string_to_timestamp_nanos;
 use arrow::datatypes::{DataType, Int8Type, Int32Type, Int64Type, TimestampMillisecondType, UInt64Type};
 use arrow::ipc::reader::StreamReader;
 use serde_json::{Map, Value, json};
@@ -11,7 +12,8 @@ pub(super) const ARROW: &str = "application/vnd.apache.arrow.stream";
 
 pub(super) const PLAN: &str = "/v1/namespaces/n/tables/t/plan";
 
-/// A page: what is said of it as a whole, and its files as JSON, in which partition values and residuals are texts.
+/// A page: what is said of it as a whole, and its files as JSON, in which partition values and residuals are texts and times are
+/// milliseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Page {
     pub(super) head: Value,
@@ -44,13 +46,17 @@ impl Page {
             if let Some(residual) = file.get_mut("residual") {
                 *residual = text(residual);
             }
+            if let Some(time) = file.get_mut("last_modified") {
+                *time = (string_to_timestamp_nanos(time.as_str().unwrap()).unwrap() / 1_000_000).into();
+            }
         }
         Self { head, files }
     }
 
     fn of_arrow(bytes: &[u8]) -> Self {
         let reader = StreamReader::try_new(bytes, None).unwrap();
-        let head = reader.schema().metadata().iter().map(|(key, text)| {
+        let schema = reader.schema();
+        let head = schema.metadata().iter().map(|(key, text)| {
             let value =
                 if key == "next_page_token" { text.as_str().into() } else { serde_json::from_str(text).unwrap() };
             (key.clone(), value)
