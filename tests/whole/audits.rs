@@ -175,11 +175,13 @@ async fn a_repair_changes_no_snapshot_and_shows_in_the_next_plan() {
     server.commit("t", append(&paths)).await;
     let filter = json!({"filter": "id = 25"});
     assert_eq!(names(&server.plan("t", &filter).await).len(), 5);
-    let (_, before) = server.get("/v1/namespaces/n/tables/t").await;
+    let (_, mut before) = server.get("/v1/namespaces/n/tables/t").await;
     audit(&server, json!({"mode": "scan", "repair": true})).await;
     assert_eq!(names(&server.plan("t", &filter).await), ["2.parquet"]);
     assert_eq!(names(&server.plan("t", &json!({"filter": "id = 25", "snapshot_id": 1})).await), ["2.parquet"]);
-    let (_, after) = server.get("/v1/namespaces/n/tables/t").await;
+    let (_, mut after) = server.get("/v1/namespaces/n/tables/t").await;
+    let generation = |table: &mut Value| table["statistics_generation"].take().as_u64();
+    assert!(generation(&mut after) > generation(&mut before));
     assert_eq!(before, after);
 }
 

@@ -169,7 +169,7 @@ async fn a_column_whose_nans_nobody_counted_is_named_by_each_step() {
     assert_eq!(found.metrics()["conjuncts"][0]["reason"], "NaN count unknown in 9 files");
     assert_eq!(
         found.sentence(),
-        "`ratio > 5` may be true of NaNs alone: `ratio` runs from 0.01 to 1, it has no nulls, it may have NaNs"
+        "`ratio > 5` may be true of NaNs alone: `ratio` runs from 0.01 to 1.0, it has no nulls, it may have NaNs"
     );
     let zone = found.zone("ratio");
     assert_eq!((&zone["max"], &zone["nan_count"]), (&json!(1.0), &Value::Null));
