@@ -144,6 +144,12 @@ mod tests {
     }
 
     #[test]
+    fn descriptions_link_to_nothing_of_the_code() {
+        let (before, _) = document().split_once("[`").unwrap_or_default();
+        assert!(before.is_empty(), "after {}", before.lines().last().unwrap_or_default());
+    }
+
+    #[test]
     fn everything_that_is_referred_to_is_there() {
         let document = parsed();
         let mut rest = vec![&document];

@@ -518,7 +518,8 @@ mod tests {
             for method in [Method::GET, Method::PUT, Method::POST, Method::PATCH, Method::DELETE] {
                 let is_described = item.get(method.as_str().to_lowercase()).is_some();
                 // A body of what has none is refused before the method is looked at.
-                let body = if matches!(method, Method::GET | Method::DELETE) { Body::empty() } else { Body::from("{}") };
+                let body =
+                    if matches!(method, Method::GET | Method::DELETE) { Body::empty() } else { Body::from("{}") };
                 let request = Request::builder().method(&method).uri(&path).body(body).unwrap();
                 let status = api.router.clone().oneshot(request).await.unwrap().status();
                 assert_eq!(status == StatusCode::METHOD_NOT_ALLOWED, !is_described, "{method} {path}: {status}");

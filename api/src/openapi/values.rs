@@ -4,15 +4,15 @@
 //! None of these is ever a value. Fields of wire types name them with `#[schema(value_type = ...)]`.
 
 use prunus_catalog::schema::MAX_FIELD_NAME_BYTES;
-use prunus_catalog::{DEFAULT_PAGE_SIZE, MAX_NAMESPACE_PARTS, MAX_PAGE_SIZE};
+use prunus_catalog::{DEFAULT_PAGE_SIZE, MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, MAX_PAGE_SIZE};
 use utoipa::openapi::schema::{
     AdditionalProperties, ObjectBuilder, OneOfBuilder, RefBuilder, Schema, SchemaType, Type,
 };
 use utoipa::openapi::{ArrayBuilder, KnownFormat, Ref, RefOr, SchemaFormat};
 use utoipa::{PartialSchema, ToSchema};
 
-/// A name, or a part of one: all but control characters, `.`, `/`, `"` and `#`, and no more of them than `MAX_NAME_BYTES`.
-const NAME_CHARACTERS: &str = r##"[^\u0000-\u001f\u007f-\u009f./"#]{1,255}"##;
+/// A character of names: all but control characters, `.`, `/`, `"` and `#`.
+const NAME_CHARACTER: &str = r##"[^\u0000-\u001f\u007f-\u009f./"#]"##;
 
 /// Names of primitive types.
 const TYPE_NAME: &str = r"^(boolean|u?int(8|16|32|64)|float(16|32|64)|string|binary|uuid|date|(time|timestamp|timestamptz)(\((s|ms|us|ns)\))?|decimal\([0-9]+, ?[0-9]+\)|fixed\([0-9]+\))$";
@@ -33,6 +33,8 @@ pub(crate) struct NumberSchema;
 pub(crate) struct CountSchema;
 /// The id of a field.
 pub(crate) struct FieldIdSchema;
+/// An Arrow IPC stream.
+pub(crate) struct ArrowStreamSchema;
 /// A field of a schema.
 pub(crate) struct FieldSchema;
 /// The type of a field.
@@ -47,9 +49,10 @@ fn string() -> ObjectBuilder {
 
 /// Names of so many parts with dots between them. The document counts characters where the server counts bytes of UTF-8.
 fn name(parts_min: usize, parts_max: usize) -> ObjectBuilder {
-    let more = format!("(\\.{NAME_CHARACTERS}){{{},{}}}", parts_min - 1, parts_max - 1);
+    let part = format!("{NAME_CHARACTER}{{1,{MAX_NAME_BYTES}}}");
+    let more = format!("(\\.{part}){{{},{}}}", parts_min - 1, parts_max - 1);
     let more = if parts_max == 1 { "" } else { &more };
-    string().pattern(Some(format!("^{NAME_CHARACTERS}{more}$")))
+    string().pattern(Some(format!("^{part}{more}$")))
 }
 
 impl PartialSchema for NameSchema {
@@ -121,6 +124,13 @@ impl PartialSchema for CountSchema {
     fn schema() -> RefOr<Schema> {
         let count = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(u64::MAX));
         count.description(Some("How many there are.")).into()
+    }
+}
+
+impl PartialSchema for ArrowStreamSchema {
+    fn schema() -> RefOr<Schema> {
+        let description = "An IPC stream of record batches, whose columns have the names of the JSON's fields.";
+        string().format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary))).description(Some(description)).into()
     }
 }
 
@@ -233,6 +243,7 @@ named! {
     PageSizeSchema as "PageSize" with [];
     NumberSchema as "Number" with [];
     CountSchema as "Count" with [];
+    ArrowStreamSchema as "ArrowStream" with [];
     FieldIdSchema as "FieldId" with [];
     FieldSchema as "Field" with [FieldSchema, StructSchema, ListSchema, MapSchema, ValueSchema];
     TypeSchema as "FieldType" with [FieldSchema, StructSchema, ListSchema, MapSchema, ValueSchema];

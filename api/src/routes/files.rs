@@ -14,7 +14,7 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 use crate::accept::{Accepted, Format};
 use crate::extract::{QueryOf, TableOf};
 use crate::formats::{FilesWriter, body};
-use crate::openapi::values::{NumberSchema, PageSizeSchema};
+use crate::openapi::values::{ArrowStreamSchema, NumberSchema, PageSizeSchema};
 use crate::openapi::{Gone, NotFound, Refused};
 use crate::page_token::{FilePosition, PageTokens, stale};
 use crate::problem::Problem;
@@ -65,7 +65,7 @@ impl ToSchema for FilesOrFileJson {
     get, path = "/v1/namespaces/{namespace}/tables/{table}/files", operation_id = "list_files", tag = "files",
     params(FilesQuery),
     responses(
-        (status = 200, description = "A page of the files; with `path`, the file.", body = FilesOrFileJson),
+        (status = 200, description = "A page of the files; with `path`, the file.", content((FilesOrFileJson = "application/json"), (ArrowStreamSchema = "application/vnd.apache.arrow.stream"))),
         NotFound, Gone, Refused,
     ),
 )]

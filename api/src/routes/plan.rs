@@ -11,6 +11,7 @@ use crate::accept::Accepted;
 use crate::extract::{JsonBody, TableOf};
 use crate::formats::{PlanPart, PlanWriter, body};
 use crate::metrics::Metrics;
+use crate::openapi::values::ArrowStreamSchema;
 use crate::openapi::{Gone, NotFound, Refused};
 use crate::page_token::{PageTokens, PlanPosition, stale};
 use crate::problem::Problem;
@@ -23,7 +24,7 @@ use crate::wire::{ExplainJson, ExplainedJson, PlanJson, PlannedJson};
 #[utoipa::path(
     post, path = "/v1/namespaces/{namespace}/tables/{table}/plan", operation_id = "plan_scan", tag = "scans",
     request_body = PlanJson,
-    responses((status = 200, description = "A page of the plan.", body = PlannedJson), NotFound, Gone, Refused),
+    responses((status = 200, description = "A page of the plan.", content((PlannedJson = "application/json"), (ArrowStreamSchema = "application/vnd.apache.arrow.stream"))), NotFound, Gone, Refused),
 )]
 pub(crate) async fn plan(
     State(catalog): State<Catalog>,
