@@ -14,8 +14,8 @@ use tower_http::trace::TraceLayer;
 
 use crate::problem::{self, Problem};
 use crate::routes::{
-    audits, changes, columns, commits, expire, files, health, namespaces, orphans, plan, regroup, snapshots, tables,
-    tags, transactions,
+    audits, changes, columns, commits, expire, files, health, namespaces, orphans, plan, problems, regroup, snapshots,
+    tables, tags, transactions,
 };
 use crate::{accept, idempotency, request_id};
 
@@ -33,6 +33,8 @@ fn routes() -> Router<Catalog> {
     Router::new()
         // The server itself.
         .route("/healthz", get(health::healthz))
+        .route("/problems", get(problems::list))
+        .route("/problems/{name}", get(problems::get))
         // Namespaces.
         .route("/v1/namespaces", get(namespaces::list).post(namespaces::create))
         .route("/v1/namespaces/{namespace}", get(namespaces::get).delete(namespaces::delete))

@@ -7,6 +7,7 @@ mod catalog;
 mod clock;
 mod error;
 mod blocking;
+mod suggestion;
 mod once;
 mod page;
 
@@ -87,10 +88,12 @@ pub use prunus_manifest::{
     Existing, Fault as CheckFault, FileId, Finding, ManifestId, Mend, Operation, Place, PowerLoss, RequestKey,
     SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
 };
-pub use prunus_pruner::{FilterError, NanOrder, Obstacle, Obstacles, Outcome, Verdict};
+pub use prunus_pruner::{FilterError, NanOrder, Obstacle, Obstacles, Outcome, Verdict, nearest};
 pub use regroup::{RegroupRequest, Regrouped};
-pub use schema_json::{FieldJson, NestedJson, SchemaJsonError, TypeJson, literal_from_json, value_to_json};
+pub use schema_json::{
+    FieldJson, NestedJson, SchemaJsonError, TypeJson, check_fields, literal_from_json, type_named, value_to_json,
+};
 pub use snapshots::Snapshot;
 pub use storage::{MAX_REQUESTS_AT_ONCE, MAX_RETRIES, MAX_RETRY_TIME, Storage, StorageError, StoredObject};
-pub use tables::{NewTable, SchemaSource, Table};
+pub use tables::{NewTable, SchemaSource, Table, faults_of_table};
 pub use tags::Tag;

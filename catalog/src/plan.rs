@@ -21,7 +21,7 @@ use prunus_manifest::{
     Error as StoreError, FileId, FileLeaf, ReadTransaction, SchemaId, SnapshotId, SnapshotRow, TableId, TableRow,
     Totals,
 };
-use prunus_pruner::{NanOrder, Verdict};
+use prunus_pruner::{FilterError, NanOrder, Verdict};
 use prunus_statistics::FieldId;
 
 use crate::catalog::Catalog;
@@ -34,7 +34,7 @@ use crate::page::PageSize;
 use crate::plan_cache::{PlanCache, PlanReader};
 use crate::schema::{LeafColumn, Schema};
 use crate::table_schema::TableSchema;
-use crate::{Error, Result, blocking, files};
+use crate::{Error, Fault, Result, blocking, files};
 
 use filter::{ReadFilter, ResidualIndex, ResidualTable};
 use passes::{Passed, Span, Survivor};
@@ -121,6 +121,8 @@ pub struct PlanRequest {
     pub pruning: Pruning,
     /// The page that is wanted.
     pub page: PlanPage,
+    /// What was found wrong with the request when it was read. With any, it is looked at as far as can be and refused.
+    pub faults: Vec<Fault>,
 }
 
 /// Whether a plan prunes.
@@ -211,9 +213,10 @@ impl Catalog {
     }
 
     fn plan_once(&self, ident: &TableIdent, request: &PlanRequest, started: Instant) -> Result<Plan> {
-        let filter = request.filter.clone().map(ReadFilter::parse).transpose()?;
+        let filter = request.filter.clone().map(ReadFilter::parse).transpose();
         let Found { table_id, snapshot_id, schema_id, schema, history, survivors, residuals, mut metrics } =
-            self.store.read(|tx| find(tx, &self.plan_cache, ident, request, filter.as_ref()))?;
+            self.read_here(|tx| find(tx, &self.plan_cache, ident, request, filter.as_ref()))?;
+        let filter = filter.ok().flatten();
         // A later page is of the same plan.
         if !matches!(request.page, PlanPage::After(..)) {
             self.obstacle_log.record(table_id, &metrics, self.clock.now_ms());
@@ -260,7 +263,7 @@ fn find(
     cache: &PlanCache,
     ident: &TableIdent,
     request: &PlanRequest,
-    filter: Option<&ReadFilter>,
+    filter: Result<&Option<ReadFilter>, &FilterError>,
 ) -> Result<Found> {
     let bind_started = Instant::now();
     let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;

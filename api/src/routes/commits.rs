@@ -18,7 +18,7 @@ pub(crate) async fn create(
     TableOf(ident): TableOf,
     JsonBody(commit): JsonBody<CommitJson>,
 ) -> Result<Response, Problem> {
-    let done = catalog.commit_once(ident, commit.parse()?, key.once(COMMITTED)).await?;
+    let done = catalog.commit_once(ident, commit.parse(), key.once(COMMITTED)).await?;
     replies::answer(done, COMMITTED)
 }
 

@@ -16,7 +16,7 @@ pub(crate) async fn plan(
 ) -> Result<Json<PlannedJson>, Problem> {
     let tokens = PageTokens::of("plan", &(ident.to_string(), body.without_page()));
     let position: Option<PlanPosition> = tokens.decode(body.page_token.as_deref())?;
-    let request = body.parse(position)?;
+    let request = body.parse(position);
     let plan = catalog.plan(ident, request).await.map_err(stale(position))?;
     let next = next_position(&plan);
     let mut page = match position {
@@ -32,7 +32,7 @@ pub(crate) async fn explain(
     TableOf(ident): TableOf,
     JsonBody(body): JsonBody<ExplainJson>,
 ) -> Result<Json<ExplainedJson>, Problem> {
-    let request = body.plan.parse(None)?;
+    let request = body.plan.parse(None);
     Ok(Json(catalog.explain(ident, body.path, request).await?.into()))
 }
 

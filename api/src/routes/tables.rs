@@ -49,7 +49,7 @@ pub(crate) async fn alter(
     TableOf(ident): TableOf,
     JsonBody(body): JsonBody<AlterTableJson>,
 ) -> Result<Response, Problem> {
-    let done = catalog.alter_table_once(ident, body.parse()?, key.once(ALTERED)).await?;
+    let done = catalog.alter_table_once(ident, body.parse(), key.once(ALTERED)).await?;
     replies::answer(done, ALTERED)
 }
 

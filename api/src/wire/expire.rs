@@ -26,13 +26,15 @@ fn dry() -> bool {
 }
 
 impl ExpireJson {
-    /// The expiry as the catalog is asked for it.
+    /// The expiry as the catalog is asked for it; or every fault.
     pub(crate) fn parse(&self) -> Result<ExpireRequest, Vec<Fault>> {
-        Ok(ExpireRequest {
-            older_than_ms: self.older_than.as_deref().map(|text| parse_time("older_than", text)).transpose()?,
-            keep_last: self.keep_last,
-            run: if self.dry_run { ExpireRun::Dry } else { ExpireRun::Real },
-        })
+        let older_than_ms = self.older_than.as_deref().map(|text| parse_time("older_than", text)).transpose();
+        let run = if self.dry_run { ExpireRun::Dry } else { ExpireRun::Real };
+        // A time that does not read is a limit all the same.
+        let request = |older_than_ms| ExpireRequest { older_than_ms, keep_last: self.keep_last, run };
+        older_than_ms
+            .map(request)
+            .map_err(|faults| faults.into_iter().chain(request(Some(0)).faults()).collect())
     }
 }
 
@@ -66,6 +68,13 @@ impl ExpiredJson {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_fault_of_an_expiry_is_found() {
+        let json = serde_json::json!({"older_than": "yesterday", "keep_last": 0});
+        let faults = serde_json::from_value::<ExpireJson>(json).unwrap().parse().unwrap_err();
+        assert_eq!(faults.iter().filter_map(|fault| fault.at.as_deref()).collect::<Vec<_>>(), ["older_than", "keep_last"]);
+    }
 
     #[test]
     fn an_expiry_is_dry_unless_it_is_said_otherwise() {

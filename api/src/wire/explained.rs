@@ -6,18 +6,69 @@ use prunus_catalog::{Explained, ExplainedConjunct, Outcome, Verdict};
 use prunus_statistics::FileColumn;
 use serde::{Deserialize, Serialize};
 
-use super::plan::PlanJson;
+use super::plan::{FilterJson, NanOrderJson, PlanJson};
 use super::statistics::StatisticsJson;
 
 /// A file of a plan to be explained. What the plan says of pages is of no account.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(from = "ExplainFields")]
 pub struct ExplainJson {
     /// The file.
     pub path: String,
     /// The plan.
     #[serde(flatten)]
     pub plan: PlanJson,
+}
+
+/// The fields of an [`ExplainJson`]. (Those of a plan stand here once more, since what is flattened does not say where a fault is.)
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExplainFields {
+    path: String,
+    #[serde(default)]
+    filter: Option<FilterJson>,
+    #[serde(default)]
+    snapshot_id: Option<i64>,
+    #[serde(default)]
+    as_of: Option<String>,
+    #[serde(default)]
+    select: Vec<String>,
+    #[serde(default)]
+    nan_order: NanOrderJson,
+    #[serde(default)]
+    time_zone: Option<String>,
+    #[serde(default = "prunes")]
+    prune: bool,
+    #[serde(default)]
+    dry_run: bool,
+    #[serde(default)]
+    page_size: Option<u32>,
+    #[serde(default)]
+    page_token: Option<String>,
+}
+
+const fn prunes() -> bool {
+    true
+}
+
+impl From<ExplainFields> for ExplainJson {
+    fn from(fields: ExplainFields) -> Self {
+        let ExplainFields { path, filter, snapshot_id, as_of, select, nan_order, time_zone, .. } = fields;
+        let ExplainFields { prune, dry_run, page_size, page_token, .. } = fields;
+        let plan = PlanJson {
+            filter,
+            snapshot_id,
+            as_of,
+            select,
+            nan_order,
+            time_zone,
+            prune,
+            dry_run,
+            page_size,
+            page_token,
+        };
+        Self { path, plan }
+    }
 }
 
 /// What is found of a file, and why.
