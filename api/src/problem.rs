@@ -46,7 +46,7 @@ pub(crate) enum Problem {
     #[error("the answer is application/json, which the Accept header excludes")]
     NotAcceptable,
     /// The body is not said to be JSON.
-    #[error("the body must be application/json, not {0}")]
+    #[error("the body must be application/json, {0}")]
     UnsupportedMediaType(String),
     /// The body is larger than the server reads.
     #[error("the body is larger than {MAX_BODY_BYTES} bytes")]

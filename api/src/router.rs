@@ -393,7 +393,7 @@ mod tests {
         let nested = json!({"type": "struct", "fields": [{"name": "x", "typ": "int32"}]});
         let table = json!({"name": "u", "schema": {"fields": [{"name": "s", "type": nested}]}});
         let (status, problem) = api.post("/v1/namespaces/n/tables", &table).await;
-        assert_eq!((status, &problem["faults"][0]["at"]), (400, &json!("schema.fields[0].type")));
+        assert_eq!((status, &problem["faults"][0]["at"]), (400, &json!("schema.fields[0].type.fields[0].typ")));
         let message = problem["faults"][0]["message"].as_str().unwrap();
         assert!(message.starts_with("unknown field `typ`, expected one of"), "{message}");
     }

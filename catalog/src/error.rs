@@ -55,9 +55,7 @@ impl Fault {
     pub fn both<A, B>(one: Result<A, Vec<Self>>, other: Result<B, Vec<Self>>) -> Result<(A, B), Vec<Self>> {
         match (one, other) {
             (Ok(one), Ok(other)) => Ok((one, other)),
-            (one, other) => {
-                Err(one.err().into_iter().chain(other.err()).flatten().collect())
-            }
+            (one, other) => Err(one.err().into_iter().chain(other.err()).flatten().collect()),
         }
     }
 

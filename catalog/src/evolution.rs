@@ -251,7 +251,8 @@ fn unknown(fields: &[Field], column: &str) -> Refusal {
     let mut keys = Vec::new();
     collect_keys(fields, &mut Vec::new(), &mut keys);
     let is_in_items = |key: &String| column.strip_prefix(key.as_str()).is_some_and(|rest| rest.starts_with('.'));
-    match keys.iter().find(|key| is_in_items(key) && locate(fields, key).is_some_and(|at| is_list_or_map(fields, &at))) {
+    match keys.iter().find(|key| is_in_items(key) && locate(fields, key).is_some_and(|at| is_list_or_map(fields, &at)))
+    {
         Some(key) => format!("what is in the list or map `{key}` cannot be changed"),
         None => column_ref::unknown_name(column, keys.iter().map(String::as_str)),
     }

@@ -70,15 +70,8 @@ pub(crate) fn locate(target: &Target, added: AddedFile) -> Result<LocatedFile, R
 pub(crate) async fn register(storage: &Storage, target: &Target, file: LocatedFile) -> Result<Registered, Refusal> {
     let LocatedFile { location, mut added, footer } = file;
     let faults = std::mem::take(&mut added.faults);
-    let mut file = Registration {
-        target,
-        location,
-        added,
-        footer,
-        constants_known: true,
-        faults,
-        warnings: Vec::new(),
-    };
+    let mut file =
+        Registration { target, location, added, footer, constants_known: true, faults, warnings: Vec::new() };
     let constants = file.constants();
     let content = match target.properties.verification {
         Verification::Footer | Verification::Scan => file.read(storage, &constants).await?,

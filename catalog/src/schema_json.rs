@@ -247,7 +247,8 @@ impl TypeJson {
             })),
             Self::Nested(NestedJson::Struct { fields }) => {
                 let fields = fields.iter().enumerate();
-                let convert = |(index, field): (usize, &FieldJson)| field.convert(&format!("{at}.type.fields[{index}]"), found);
+                let convert =
+                    |(index, field): (usize, &FieldJson)| field.convert(&format!("{at}.type.fields[{index}]"), found);
                 NewType::Struct(fields.map(convert).collect())
             }
             Self::Nested(NestedJson::List { element_id, element }) => {
@@ -300,7 +301,8 @@ pub fn type_named(name: &str) -> Result<PrimitiveType, String> {
 fn suggested_type(name: &str) -> String {
     let folded = name.to_lowercase();
     let by_alias = TYPE_NAMES.iter().find(|(_, aliases)| aliases.contains(&folded.as_str()));
-    let suggestion = by_alias.map(|(name, _)| *name).or_else(|| nearest(name, TYPE_NAMES.iter().map(|(name, _)| *name)));
+    let suggestion =
+        by_alias.map(|(name, _)| *name).or_else(|| nearest(name, TYPE_NAMES.iter().map(|(name, _)| *name)));
     suggestion.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
 

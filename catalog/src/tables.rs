@@ -9,7 +9,7 @@ use prunus_statistics::{FieldId, PrimitiveType};
 
 use crate::catalog::Catalog;
 use crate::column_ref;
-use crate::location::Location;
+use crate::location::{Location, LocationError};
 use crate::name::{NamespaceName, TableIdent};
 use crate::once::{Done, Once};
 use crate::page::PageSize;
@@ -214,7 +214,13 @@ fn define(
 ) -> Result<Definition, Vec<Fault>> {
     let mut faults = Vec::new();
     let location = location.map(|text| Location::parse(text, None)).transpose().unwrap_or_else(|error| {
-        faults.push(Fault::at("location", error.to_string()));
+        let message = match error {
+            LocationError::Relative => {
+                "a location is an absolute path or a URL, and this is a relative path".to_owned()
+            }
+            error => error.to_string(),
+        };
+        faults.push(Fault::at("location", message));
         None
     });
     let schema = fields.and_then(|fields| match assign_ids_or_all(fields) {

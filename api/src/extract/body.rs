@@ -43,14 +43,14 @@ pub(crate) async fn body_bytes(request: Request) -> Result<Bytes, Problem> {
 
 fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
     let Some(content_type) = headers.get(header::CONTENT_TYPE) else {
-        return Err(Problem::UnsupportedMediaType("without a Content-Type".to_owned()));
+        return Err(Problem::UnsupportedMediaType("and the request has no Content-Type".to_owned()));
     };
     let text = String::from_utf8_lossy(content_type.as_bytes());
     let name = text.split(';').next().unwrap_or_default().trim();
     if name.eq_ignore_ascii_case("application/json") {
         Ok(())
     } else {
-        Err(Problem::UnsupportedMediaType(format!("`{name}`")))
+        Err(Problem::UnsupportedMediaType(format!("not `{name}`")))
     }
 }
 
@@ -75,13 +75,14 @@ fn malformed(message: impl Into<String>) -> Problem {
 /// Every fault of a body, the first of which is known. It alone has line and column.
 fn faults_of<T: DeserializeOwned>(bytes: &[u8], first: &serde_json::Error) -> Vec<Fault> {
     let of_text = |error: &serde_json::Error| vec![Fault::new(error.to_string())];
-    if !first.is_data() || bytes.len() > MAX_TREE_BYTES {
+    if bytes.len() > MAX_TREE_BYTES {
         return of_text(first);
     }
     let tree: Node = match serde_json::from_slice(bytes) {
         Ok(tree) => tree,
         // Behind what does not fit there is what is no JSON.
-        Err(error) => return [of_text(first), of_text(&error)].concat(),
+        Err(error) if first.is_data() => return [of_text(first), of_text(&error)].concat(),
+        Err(error) => return of_text(&error),
     };
     match form::read::<T>(tree, FormPart::Field) {
         Err(mut faults) => {
@@ -158,7 +159,7 @@ mod tests {
     fn what_is_no_json_is_told_behind_what_does_not_fit() {
         let found = faults("{\"operatio\": \"append\", \"add\": [}");
         assert!(found[0].1.starts_with("unknown field `operatio`"), "{found:?}");
-        assert_eq!(found[1].1, "expected value at line 1 column 33");
+        assert_eq!(found[1].1, "expected value at line 1 column 32");
     }
 
     #[test]

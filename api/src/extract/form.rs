@@ -158,7 +158,10 @@ mod tests {
             ], "remove": ["a", 7, "b", null], "filter": 5}"#,
             &[
                 ("opration", "unknown field `opration`"),
-                ("base_snapshot", "expected a whole number from -9223372036854775808 to 9223372036854775807, found the string `x`"),
+                (
+                    "base_snapshot",
+                    "expected a whole number from -9223372036854775808 to 9223372036854775807, found the string `x`",
+                ),
                 ("add[1].pth", "unknown field `pth`"),
                 ("add[1].size_bytes", "expected a whole number from 0 to 18446744073709551615, found -1"),
                 ("add[1].columns.a.nul_count", "unknown field `nul_count`"),
@@ -179,18 +182,22 @@ mod tests {
     #[test]
     fn nothing_is_found_that_taking_out_faults_caused() {
         check::<CommitJson>(r#"{"operation": 5}"#, &[("operation", "expected a string, found 5")]);
-        check::<CommitJson>(r#"{"operation": "append", "add": [5, {"path": "a"}]}"#, &[
-            ("add[0]", "expected an object, found 5"),
-        ]);
-        check::<AlterTableJson>(r#"{"schema": [{"op": "ad", "nam": "x"}, {"op": "drop", "column": 5}]}"#, &[
-            ("schema[0].op", "unknown value `ad`"),
-            ("schema[0].nam", "unknown field `nam`"),
-            ("schema[1].column", "expected a string, found 5"),
-        ]);
-        check::<NewTableJson>(r#"{"name": [], "schema": 5}"#, &[
-            ("name", "expected a string, found an array"),
-            ("schema", "expected an object, found 5"),
-        ]);
+        check::<CommitJson>(
+            r#"{"operation": "append", "add": [5, {"path": "a"}]}"#,
+            &[("add[0]", "expected an object, found 5")],
+        );
+        check::<AlterTableJson>(
+            r#"{"schema": [{"op": "ad", "nam": "x"}, {"op": "drop", "column": 5}]}"#,
+            &[
+                ("schema[0].op", "unknown value `ad`"),
+                ("schema[0].nam", "unknown field `nam`"),
+                ("schema[1].column", "expected a string, found 5"),
+            ],
+        );
+        check::<NewTableJson>(
+            r#"{"name": [], "schema": 5}"#,
+            &[("name", "expected a string, found an array"), ("schema", "expected an object, found 5")],
+        );
     }
 
     #[test]
@@ -221,8 +228,11 @@ mod tests {
                 ("schema.fields[0].type.fields[0].typ", "unknown field `typ`"),
                 ("schema.fields[0].type.fields[0].type", "missing field `type`"),
                 ("schema.fields[0].type.fields[1].type.type", "unknown value `lst`"),
-                ("schema.fields[0].type.fields[1].type.element", "expected the name of a type or the object of a nested type, found 5"),
-                ("schema.fields[1].type", "a map has `value`"),
+                (
+                    "schema.fields[0].type.fields[1].type.element",
+                    "expected the name of a type or the object of a nested type, found 5",
+                ),
+                ("schema.fields[1].type", "a map needs `value`"),
                 ("schema.fields[2].type", "a list has no `fields`"),
                 ("schema.fields[3].type", "expected the name of a type or the object of a nested type, found 7"),
                 ("schema.fields[3].nullable", "expected true or false, found the string `no`"),
@@ -242,11 +252,11 @@ mod tests {
                 {"column": "a"}
             ]}"#,
             &[
-                ("schema[0].type", "a list has `element`"),
+                ("schema[0].type", "a list needs `element`"),
                 ("schema[0].nulable", "unknown field `nulable`"),
-                ("schema[1]", "`rename` has `to`"),
-                ("schema[2]", "`widen` has `type`"),
-                ("schema[3]", "`move` has `after`"),
+                ("schema[1]", "`rename` has no `name`; `rename` needs `to`"),
+                ("schema[2]", "`widen` needs `type`"),
+                ("schema[3]", "`move` needs `after`"),
                 ("schema[4]", "`drop` has no `after`"),
                 ("schema[5].op", "missing field `op`"),
             ],
@@ -274,13 +284,17 @@ mod tests {
             let faults = read::<NewAuditJson>(serde_json::from_str(text).unwrap(), FormPart::Field).unwrap_err();
             faults.into_iter().map(|fault| fault.message).collect::<Vec<_>>()
         };
-        assert_eq!(message(r#"{"mode": "footers", "smple": 1}"#), [
-            "unknown value `footers`, expected `footer` or `scan`; did you mean `footer`?",
-            "unknown field `smple`, expected one of `mode`, `sample`, `repair`; did you mean `sample`?",
-        ]);
-        assert_eq!(message(r#"{"mode": "scan", "xyz": 1}"#), [
-            "unknown field `xyz`, expected one of `mode`, `sample`, `repair`",
-        ]);
+        assert_eq!(
+            message(r#"{"mode": "footers", "smple": 1}"#),
+            [
+                "unknown value `footers`, expected `footer` or `scan`; did you mean `footer`?",
+                "unknown field `smple`, expected one of `mode`, `sample`, `repair`; did you mean `sample`?",
+            ]
+        );
+        assert_eq!(
+            message(r#"{"mode": "scan", "xyz": 1}"#),
+            ["unknown field `xyz`, expected one of `mode`, `sample`, `repair`",]
+        );
     }
 
     #[test]
@@ -300,7 +314,8 @@ mod tests {
         for index in (1..=50).map(|number| number * FILES / 50 - 1) {
             files[index] = r#"{"path": "x", "rows": 1}"#;
         }
-        let text = format!(r#"{{"commits": [{{"table": "n.t", "operation": "append", "add": [{}]}}]}}"#, files.join(","));
+        let text =
+            format!(r#"{{"commits": [{{"table": "n.t", "operation": "append", "add": [{}]}}]}}"#, files.join(","));
         let nodes_read = Cell::new(0);
         let mut tree: Node = serde_json::from_str(&text).unwrap();
         let mut found = 0;

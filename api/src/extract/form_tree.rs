@@ -196,7 +196,8 @@ impl<'t> TreeReader<'t> {
 
     /// A number that a parameter stands for.
     fn parsed<T: std::str::FromStr>(text: &str, expected: &str) -> Result<T, FormError> {
-        text.parse().map_err(|_| FormError::custom(format_args!("`{}` is not {expected}", super::form_error::cut(text))))
+        text.parse()
+            .map_err(|_| FormError::custom(format_args!("`{}` is not {expected}", super::form_error::cut(text))))
     }
 }
 

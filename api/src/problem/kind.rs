@@ -340,12 +340,47 @@ mod tests {
 
     #[test]
     fn every_problem_of_a_request_has_a_status_and_a_name() {
-        insta::assert_snapshot!(table(ROWS_OF_PROBLEMS), @"");
+        insta::assert_snapshot!(table(ROWS_OF_PROBLEMS), @r"
+        NoSuchRoute: 404 no-such-route (No such route)
+        MethodNotAllowed: 405 method-not-allowed (Method not allowed)
+        NotAcceptable: 406 not-acceptable (Not acceptable)
+        UnsupportedMediaType: 415 unsupported-media-type (Unsupported media type)
+        BodyTooLarge: 413 body-too-large (Body too large)
+        BodyUnreadable: 400 malformed-body (Malformed body)
+        MalformedBody: 400 malformed-body (Malformed body)
+        MalformedQuery: 400 malformed-query (Malformed query string)
+        MalformedHeader: 400 malformed-header (Malformed header)
+        MalformedPath: 400 malformed-path (Malformed path)
+        MalformedPathParts: 400 malformed-path (Malformed path)
+        StalePageToken: 410 stale-page-token (Stale page token)
+        UnusableReply: 500 internal (The server failed)
+        Panicked: 500 internal (The server failed)
+        ");
     }
 
     #[test]
     fn every_error_of_the_catalog_has_a_status_and_a_name() {
-        insta::assert_snapshot!(table(ROWS_OF_ERRORS), @"");
+        insta::assert_snapshot!(table(ROWS_OF_ERRORS), @r"
+        NotFound: 404 not-found (Not found)
+        Misnamed: 404 not-found (Not found)
+        Expired: 410 expired (Expired)
+        AlreadyExists: 409 already-exists (Already exists)
+        NamespaceNotEmpty: 409 namespace-not-empty (Namespace not empty)
+        Conflict: 409 conflict (Conflict)
+        SchemaMoved: 409 schema-moved (Schema moved) retryable
+        HeadMoved: 409 table-moved (Table moved) retryable
+        KeyReused: 422 idempotency-key-reused (Idempotency key reused)
+        Invalid: 422 invalid-request (Invalid request)
+        Filter: 422 invalid-filter (Invalid filter)
+        ForeignPageToken: 400 foreign-page-token (Foreign page token)
+        StorageUnavailable: 503 storage-unavailable (Object store unavailable) retryable
+        StoreFull: 503 store-full (The store has no room) retryable
+        Store: 500 internal (The server failed)
+        StoredSchema: 500 internal (The server failed)
+        ZoneMaps: 500 internal (The server failed)
+        Reply: 500 internal (The server failed)
+        Background: 500 internal (The server failed)
+        ");
     }
 
     #[test]
@@ -356,8 +391,7 @@ mod tests {
 
     #[test]
     fn the_list_of_kinds_is_that_of_the_rows() {
-        let names: BTreeSet<&str> =
-            ROWS_OF_PROBLEMS.iter().chain(ROWS_OF_ERRORS).map(|(_, kind)| kind.name).collect();
+        let names: BTreeSet<&str> = ROWS_OF_PROBLEMS.iter().chain(ROWS_OF_ERRORS).map(|(_, kind)| kind.name).collect();
         assert_eq!(KINDS.iter().map(|kind| kind.name).collect::<BTreeSet<_>>(), names);
         assert_eq!(KINDS.len(), names.len());
         assert!(KINDS.is_sorted_by_key(|kind| kind.status));

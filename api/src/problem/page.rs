@@ -49,7 +49,8 @@ pub(crate) fn list_page() -> String {
     html.push_str("<table>\n<tr><th>Status</th><th>Type</th><th>Title</th></tr>\n");
     for kind in KINDS {
         let (status, uri, title) = (kind.status.as_u16(), kind.uri(), kind.title);
-        let _ = writeln!(html, "<tr><td>{status}</td><td><a href=\"{uri}\">{}</a></td><td>{title}</td></tr>", kind.name);
+        let _ =
+            writeln!(html, "<tr><td>{status}</td><td><a href=\"{uri}\">{}</a></td><td>{title}</td></tr>", kind.name);
     }
     html.push_str("</table>\n</body>\n</html>\n");
     html

@@ -14,7 +14,8 @@ pub(crate) async fn list(headers: HeaderMap) -> Response {
     match PageFormat::of(&headers) {
         PageFormat::Html => html(problem::list_page()),
         PageFormat::Json => {
-            Json(ProblemTypesJson { problems: KINDS.iter().copied().map(ProblemTypeJson::from).collect() }).into_response()
+            Json(ProblemTypesJson { problems: KINDS.iter().copied().map(ProblemTypeJson::from).collect() })
+                .into_response()
         }
     }
 }

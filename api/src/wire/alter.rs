@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use prunus_catalog::{AlterRequest, Fault, FieldJson, FieldPlace, NameError, SchemaChange, TypeJson, check_fields, type_named};
+use prunus_catalog::{
+    AlterRequest, Fault, FieldJson, FieldPlace, NameError, SchemaChange, TypeJson, check_fields, type_named,
+};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// What is to become of a table. What is absent stays as it is.

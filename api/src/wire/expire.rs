@@ -32,9 +32,7 @@ impl ExpireJson {
         let run = if self.dry_run { ExpireRun::Dry } else { ExpireRun::Real };
         // A time that does not read is a limit all the same.
         let request = |older_than_ms| ExpireRequest { older_than_ms, keep_last: self.keep_last, run };
-        older_than_ms
-            .map(request)
-            .map_err(|faults| faults.into_iter().chain(request(Some(0)).faults()).collect())
+        older_than_ms.map(request).map_err(|faults| faults.into_iter().chain(request(Some(0)).faults()).collect())
     }
 }
 
@@ -73,7 +71,10 @@ mod tests {
     fn every_fault_of_an_expiry_is_found() {
         let json = serde_json::json!({"older_than": "yesterday", "keep_last": 0});
         let faults = serde_json::from_value::<ExpireJson>(json).unwrap().parse().unwrap_err();
-        assert_eq!(faults.iter().filter_map(|fault| fault.at.as_deref()).collect::<Vec<_>>(), ["older_than", "keep_last"]);
+        assert_eq!(
+            faults.iter().filter_map(|fault| fault.at.as_deref()).collect::<Vec<_>>(),
+            ["older_than", "keep_last"]
+        );
     }
 
     #[test]

@@ -136,3 +136,26 @@ impl From<ExplainedConjunct> for ExplainedConjunctJson {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_explanation_takes_every_field_of_a_plan() {
+        let plan = json!({"filter": "a = 1", "snapshot_id": 1, "as_of": "2024-01-31T12:00:00Z", "select": ["a"], "nan_order": "ieee",
+            "time_zone": "Europe/Paris", "prune": false, "dry_run": true, "page_size": 5, "page_token": "x"});
+        let mut json = plan.clone();
+        json["path"] = "p".into();
+        let explain: ExplainJson = serde_json::from_value(json.clone()).unwrap();
+        assert_eq!(explain.plan, serde_json::from_value(plan).unwrap());
+        assert_eq!(serde_json::to_value(&explain).unwrap(), json);
+    }
+
+    #[test]
+    fn an_explanation_of_a_path_alone_is_of_the_plan_of_all_rows() {
+        let explain: ExplainJson = serde_json::from_value(json!({"path": "p"})).unwrap();
+        assert_eq!(explain.plan, PlanJson::default());
+    }
+}

@@ -46,7 +46,8 @@ impl NewTableJson {
     pub(crate) fn parse(self, namespace: NamespaceName) -> Result<NewTable, Vec<Fault>> {
         let Self { name, schema, schema_from, location, cluster_by, properties } = self;
         let mut faults = Vec::new();
-        let name: Option<TableName> = name.parse().map_err(|error| faults.push(Fault::at("name", format!("{error}")))).ok();
+        let name: Option<TableName> =
+            name.parse().map_err(|error| faults.push(Fault::at("name", format!("{error}")))).ok();
         let fields = schema.map(|schema| schema.parse(&mut faults));
         let schema = match (fields, schema_from) {
             (Some(fields), None) => Some(SchemaSource::Fields(fields)),
@@ -193,9 +194,12 @@ mod tests {
                 pair("name", "a name cannot hold the character '.'"),
                 pair("schema.fields[1]", "field `y`: unknown type `int33`, did you mean `int32`?"),
                 pair("schema.fields[2]", "field `z`: the default is not a value of its type"),
-                pair("location", "the path is relative, and there is no location that it could be relative to"),
+                pair("location", "a location is an absolute path or a URL, and this is a relative path"),
                 pair("schema", "two fields are named `x`"),
-                pair("properties.verification", "`foter` is none of `footer`, `scan`, `declared`; did you mean `footer`?"),
+                pair(
+                    "properties.verification",
+                    "`foter` is none of `footer`, `scan`, `declared`; did you mean `footer`?"
+                ),
             ]
         );
     }

@@ -138,9 +138,6 @@ mod tests {
         assert_eq!(serde_json::to_value(&transaction).unwrap()["commits"][0], named);
         let alone = serde_json::from_value::<CommitJson>(commit).unwrap();
         let [TableCommit { table, request }] = &transaction.parse().unwrap()[..] else { panic!("there is one") };
-        assert_eq!(
-            (table.to_string(), format!("{request:?}")),
-            ("n.t".to_owned(), format!("{:?}", alone.parse()))
-        );
+        assert_eq!((table.to_string(), format!("{request:?}")), ("n.t".to_owned(), format!("{:?}", alone.parse())));
     }
 }

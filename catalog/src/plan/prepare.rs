@@ -61,8 +61,7 @@ pub(super) fn compile(
 /// A fault for each key that names no column.
 fn unknown_columns(columns: &[Column], keys: &[String]) -> Vec<Fault> {
     let names: Vec<String> = columns.iter().map(|column| column_ref::key(&column.path)).collect();
-    let is_column =
-        |key: &String| names.contains(key) || columns.iter().any(|column| column.id.to_string() == *key);
+    let is_column = |key: &String| names.contains(key) || columns.iter().any(|column| column.id.to_string() == *key);
     let unknown = keys.iter().filter(|key| !is_column(key));
     let message = |key| column_ref::unknown_name(key, names.iter().map(String::as_str));
     unknown.map(|key| Fault::at("select", message(key)).in_column(key)).collect()

@@ -55,7 +55,11 @@ async fn check(operation: &str, cases: &[(Value, Expected)]) {
                 4
             }
             Refused(places) => {
-                assert_eq!((status, values("faults", "at")), (422, places.iter().map(ToString::to_string).collect()), "{body}");
+                assert_eq!(
+                    (status, values("faults", "at")),
+                    (422, places.iter().map(ToString::to_string).collect()),
+                    "{body}"
+                );
                 3
             }
             Conflicts(reasons) => {
@@ -77,76 +81,91 @@ async fn check(operation: &str, cases: &[(Value, Expected)]) {
 #[tokio::test]
 async fn an_append_adds_and_conflicts_with_what_is_live() {
     let changed = json!({"path": "b", "size_bytes": 8});
-    check("append", &[
-        (json!({"add": [file("d", 1)]}), Made),
-        (json!({"add": [file("d", 1), {"path": "e", "size_bytes": 1}], "summary": {"by": "test"}}), Made),
-        (json!({"add": [file("b", 10)]}), Made),
-        (json!({"add": [file("d", 1)], "base_snapshot": 1}), Made),
-        (json!({}), Refused(&["add"])),
-        (json!({"add": [file("d", 1)], "remove": ["a"]}), Refused(&["remove"])),
-        (json!({"remove": ["a"]}), Refused(&["add", "remove"])),
-        (json!({"add": [file("d", 1)], "filter": "id = 1", "base_snapshot": 1}), Refused(&["filter"])),
-        (json!({"add": [file("d", 1), file("d", 1)]}), Refused(&["add[1]"])),
-        (json!({"add": [file("a", 10), file("c", 10), file("d", 1)]}), Conflicts(&["already_live", "already_live"])),
-        (json!({"add": [changed]}), Conflicts(&["object_changed"])),
-        (json!({"add": [file("d", 1)], "base_snapshot": 9}), NoSnapshot),
-    ])
+    check(
+        "append",
+        &[
+            (json!({"add": [file("d", 1)]}), Made),
+            (json!({"add": [file("d", 1), {"path": "e", "size_bytes": 1}], "summary": {"by": "test"}}), Made),
+            (json!({"add": [file("b", 10)]}), Made),
+            (json!({"add": [file("d", 1)], "base_snapshot": 1}), Made),
+            (json!({}), Refused(&["add"])),
+            (json!({"add": [file("d", 1)], "remove": ["a"]}), Refused(&["remove"])),
+            (json!({"remove": ["a"]}), Refused(&["add", "remove"])),
+            (json!({"add": [file("d", 1)], "filter": "id = 1", "base_snapshot": 1}), Refused(&["filter"])),
+            (json!({"add": [file("d", 1), file("d", 1)]}), Refused(&["add[1]"])),
+            (
+                json!({"add": [file("a", 10), file("c", 10), file("d", 1)]}),
+                Conflicts(&["already_live", "already_live"]),
+            ),
+            (json!({"add": [changed]}), Conflicts(&["object_changed"])),
+            (json!({"add": [file("d", 1)], "base_snapshot": 9}), NoSnapshot),
+        ],
+    )
     .await;
 }
 
 #[tokio::test]
 async fn a_delete_removes_what_is_live() {
-    check("delete", &[
-        (json!({"remove": ["a"]}), Made),
-        (json!({"remove": ["a", "c"], "base_snapshot": 2}), Made),
-        (json!({}), Refused(&["remove"])),
-        (json!({"add": [file("d", 1)], "remove": ["a"]}), Refused(&["add"])),
-        (json!({"add": [file("d", 1)]}), Refused(&["add", "remove"])),
-        (json!({"remove": ["a"], "filter": "id = 1", "base_snapshot": 1}), Refused(&["filter"])),
-        (json!({"remove": ["b", "z"]}), Conflicts(&["not_live", "not_live"])),
-        (json!({"remove": ["a", "./a"]}), Conflicts(&["named_twice"])),
-        (json!({"remove": ["c"], "base_snapshot": 1}), Conflicts(&["not_live_at_base"])),
-        (json!({"remove": ["a"], "base_snapshot": 9}), NoSnapshot),
-    ])
+    check(
+        "delete",
+        &[
+            (json!({"remove": ["a"]}), Made),
+            (json!({"remove": ["a", "c"], "base_snapshot": 2}), Made),
+            (json!({}), Refused(&["remove"])),
+            (json!({"add": [file("d", 1)], "remove": ["a"]}), Refused(&["add"])),
+            (json!({"add": [file("d", 1)]}), Refused(&["add", "remove"])),
+            (json!({"remove": ["a"], "filter": "id = 1", "base_snapshot": 1}), Refused(&["filter"])),
+            (json!({"remove": ["b", "z"]}), Conflicts(&["not_live", "not_live"])),
+            (json!({"remove": ["a", "./a"]}), Conflicts(&["named_twice"])),
+            (json!({"remove": ["c"], "base_snapshot": 1}), Conflicts(&["not_live_at_base"])),
+            (json!({"remove": ["a"], "base_snapshot": 9}), NoSnapshot),
+        ],
+    )
     .await;
 }
 
 #[tokio::test]
 async fn a_replace_keeps_the_rows() {
     let unknown = json!({"path": "e", "size_bytes": 1});
-    check("replace", &[
-        (json!({"add": [file("d", 20)], "remove": ["a", "c"]}), Made),
-        (json!({"add": [file("d", 4), file("e", 6)], "remove": ["a"]}), Made),
-        (json!({"add": [unknown], "remove": ["a"]}), Made),
-        (json!({"add": [file("d", 10)], "remove": ["a"], "base_snapshot": 1}), Made),
-        (json!({"add": [file("d", 9)], "remove": ["a"]}), Refused(&["add"])),
-        (json!({"add": [file("d", 10)]}), Refused(&["remove"])),
-        (json!({"remove": ["a"]}), Refused(&["add"])),
-        (json!({}), Refused(&["add", "remove"])),
-        (json!({"add": [file("d", 10)], "remove": ["a"], "filter": "id = 1"}), Refused(&["filter"])),
-        (json!({"add": [file("d", 10)], "remove": ["b"]}), Conflicts(&["not_live"])),
-        (json!({"add": [file("d", 10)], "remove": ["c"], "base_snapshot": 1}), Conflicts(&["not_live_at_base"])),
-        (json!({"add": [file("c", 10)], "remove": ["a"]}), Conflicts(&["already_live"])),
-    ])
+    check(
+        "replace",
+        &[
+            (json!({"add": [file("d", 20)], "remove": ["a", "c"]}), Made),
+            (json!({"add": [file("d", 4), file("e", 6)], "remove": ["a"]}), Made),
+            (json!({"add": [unknown], "remove": ["a"]}), Made),
+            (json!({"add": [file("d", 10)], "remove": ["a"], "base_snapshot": 1}), Made),
+            (json!({"add": [file("d", 9)], "remove": ["a"]}), Refused(&["add"])),
+            (json!({"add": [file("d", 10)]}), Refused(&["remove"])),
+            (json!({"remove": ["a"]}), Refused(&["add"])),
+            (json!({}), Refused(&["add", "remove"])),
+            (json!({"add": [file("d", 10)], "remove": ["a"], "filter": "id = 1"}), Refused(&["filter"])),
+            (json!({"add": [file("d", 10)], "remove": ["b"]}), Conflicts(&["not_live"])),
+            (json!({"add": [file("d", 10)], "remove": ["c"], "base_snapshot": 1}), Conflicts(&["not_live_at_base"])),
+            (json!({"add": [file("c", 10)], "remove": ["a"]}), Conflicts(&["already_live"])),
+        ],
+    )
     .await;
 }
 
 #[tokio::test]
 async fn an_overwrite_changes_anything_and_may_say_what_it_read() {
-    check("overwrite", &[
-        (json!({"add": [file("d", 1)]}), Made),
-        (json!({"remove": ["a"]}), Made),
-        (json!({"add": [file("d", 99)], "remove": ["a"], "base_snapshot": 1}), Made),
-        (json!({"add": [file("d", 1)], "filter": "id < 90", "base_snapshot": 1}), Made),
-        (json!({"remove": ["a"], "filter": "id = 97", "base_snapshot": 3}), Made),
-        (json!({}), Refused(&["add"])),
-        (json!({"add": [file("d", 1)], "filter": "id = 99"}), Refused(&["base_snapshot"])),
-        (json!({"filter": "idd = 99"}), Refused(&["add", "base_snapshot", "filter"])),
-        (json!({"remove": ["b"]}), Conflicts(&["not_live"])),
-        (json!({"remove": ["c"], "base_snapshot": 1}), Conflicts(&["not_live_at_base"])),
-        (json!({"add": [file("d", 1)], "filter": "id = 99", "base_snapshot": 1}), Conflicts(&["may_match"])),
-        (json!({"add": [file("a", 10)]}), Conflicts(&["already_live"])),
-        (json!({"add": [file("d", 1)], "filter": "id = 99", "base_snapshot": 9}), NoSnapshot),
-    ])
+    check(
+        "overwrite",
+        &[
+            (json!({"add": [file("d", 1)]}), Made),
+            (json!({"remove": ["a"]}), Made),
+            (json!({"add": [file("d", 99)], "remove": ["a"], "base_snapshot": 1}), Made),
+            (json!({"add": [file("d", 1)], "filter": "id < 90", "base_snapshot": 1}), Made),
+            (json!({"remove": ["a"], "filter": "id = 97", "base_snapshot": 3}), Made),
+            (json!({}), Refused(&["add"])),
+            (json!({"add": [file("d", 1)], "filter": "id = 99"}), Refused(&["base_snapshot"])),
+            (json!({"filter": "idd = 99"}), Refused(&["add", "base_snapshot", "filter"])),
+            (json!({"remove": ["b"]}), Conflicts(&["not_live"])),
+            (json!({"remove": ["c"], "base_snapshot": 1}), Conflicts(&["not_live_at_base"])),
+            (json!({"add": [file("d", 1)], "filter": "id = 99", "base_snapshot": 1}), Conflicts(&["may_match"])),
+            (json!({"add": [file("a", 10)]}), Conflicts(&["already_live"])),
+            (json!({"add": [file("d", 1)], "filter": "id = 99", "base_snapshot": 9}), NoSnapshot),
+        ],
+    )
     .await;
 }

@@ -10,7 +10,8 @@ const T: &str = "/v1/namespaces/n/tables/t";
 async fn server() -> Server {
     let server = Server::start(8).await;
     let fields = json!([{"name": "id", "type": "int64"}, {"name": "amount", "type": "float64"}]);
-    let table = json!({"schema": {"fields": fields}, "location": server.path(""), "properties": {"verification": "declared"}});
+    let table =
+        json!({"schema": {"fields": fields}, "location": server.path(""), "properties": {"verification": "declared"}});
     server.create_table("t", table).await;
     server
 }
@@ -36,8 +37,15 @@ async fn of_a_new_table_name_types_location_columns_and_properties() {
     let body = json!({"name": "a.b", "schema": {"fields": fields}, "location": "relative", "cluster_by": ["zz"],
         "properties": {"verification": "no", "string_bound_bytes": "0"}});
     let (status, at) = refused(&server, Method::POST, "/v1/namespaces/n/tables", body).await;
-    let expected = ["name", "schema.fields[0]", "schema.fields[1]", "location", "schema", "properties.verification",
-        "properties.string_bound_bytes"];
+    let expected = [
+        "name",
+        "schema.fields[0]",
+        "schema.fields[1]",
+        "location",
+        "schema",
+        "properties.verification",
+        "properties.string_bound_bytes",
+    ];
     assert_eq!((status, at), (422, places(&expected)));
     let body = json!({"name": "u", "schema_from": server.path("gone.parquet"), "location": "relative",
         "properties": {"nan_counts": "never"}});
@@ -60,7 +68,8 @@ async fn of_a_change_of_a_table_name_columns_and_properties() {
     let (status, at) = refused(&server, Method::PATCH, T, body).await;
     let expected = ["rename", "schema[0]", "schema[2]", "schema[1]", "properties.verification"];
     assert_eq!((status, at), (422, places(&expected)));
-    let body = json!({"rename": "t", "cluster_by": ["idd"], "properties": {"verification": "no", "statistics.zz": "none"}});
+    let body =
+        json!({"rename": "t", "cluster_by": ["idd"], "properties": {"verification": "no", "statistics.zz": "none"}});
     let (status, at) = refused(&server, Method::PATCH, T, body).await;
     let expected = ["rename", "cluster_by", "properties.verification", "properties.statistics.zz"];
     assert_eq!((status, at), (422, places(&expected)));
@@ -111,10 +120,19 @@ async fn of_a_plan_times_zone_columns_and_filter() {
 async fn of_a_query_string_all_parameters_and_of_a_path_all_parts() {
     let server = server().await;
     let get = async |route: &str| refused(&server, Method::GET, route, Value::Null).await;
-    assert_eq!(get(&format!("{T}/files?snapshot=1&page_size=x&path=a&path=b")).await, (400, places(&["snapshot", "page_size", "path"])));
+    assert_eq!(
+        get(&format!("{T}/files?snapshot=1&page_size=x&path=a&path=b")).await,
+        (400, places(&["snapshot", "page_size", "path"]))
+    );
     assert_eq!(get(&format!("{T}/changes?to=x")).await, (400, places(&["to", "from"])));
-    assert_eq!(get(&format!("{T}/files?as_of=x&page_size=0&path=a")).await, (422, places(&["as_of", "page_size", "path"])));
-    assert_eq!(get(&format!("{T}/orphans?older_than=x&page_size=0")).await, (422, places(&["older_than", "page_size"])));
+    assert_eq!(
+        get(&format!("{T}/files?as_of=x&page_size=0&path=a")).await,
+        (422, places(&["as_of", "page_size", "path"]))
+    );
+    assert_eq!(
+        get(&format!("{T}/orphans?older_than=x&page_size=0")).await,
+        (422, places(&["older_than", "page_size"]))
+    );
     let parts = places(&["namespace", "table", "snapshot_id"]);
     assert_eq!(get("/v1/namespaces/a..b/tables/%22/snapshots/x").await, (400, parts));
 }

@@ -18,7 +18,12 @@ async fn page(server: &Server, route: &str, token: Option<&str>) -> Value {
 }
 
 /// Reads a listing in pages of two, with something done behind the first: the `key` of every item of `list`.
-async fn read_while(server: &Server, route: &str, (list, key): (&str, &str), change: impl Future<Output = ()>) -> Vec<Value> {
+async fn read_while(
+    server: &Server,
+    route: &str,
+    (list, key): (&str, &str),
+    change: impl Future<Output = ()>,
+) -> Vec<Value> {
     let mut answer = page(server, route, None).await;
     change.await;
     let mut values = Vec::new();

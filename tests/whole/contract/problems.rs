@@ -49,7 +49,11 @@ async fn check(server: &Server, name: &str, (method, route, headers, body): Aske
     let (status, content_type, body) = server.send_raw(method.clone(), route, headers, body).await;
     assert_eq!(content_type, "application/problem+json", "{name}");
     let problem: Value = serde_json::from_slice(&body).unwrap();
-    assert_eq!((&problem["type"], &problem["status"]), (&json!(format!("/problems/{name}")), &json!(status)), "{problem}");
+    assert_eq!(
+        (&problem["type"], &problem["status"]),
+        (&json!(format!("/problems/{name}")), &json!(status)),
+        "{problem}"
+    );
     let (status, kind) = server.get(problem["type"].as_str().unwrap()).await;
     assert_eq!(status, 200, "{name}");
     for key in ["type", "title", "status", "retryable"] {

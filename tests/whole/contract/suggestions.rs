@@ -100,7 +100,9 @@ async fn of_columns_wherever_one_is_named() {
     ] {
         assert_eq!(told(method, rest, body).await, near, "{rest}");
     }
-    for extra in [json!({"partition": {"amont": 1}}), json!({"absent_columns": ["amont"]}), json!({"columns": {"amont": {}}})] {
+    for extra in
+        [json!({"partition": {"amont": 1}}), json!({"absent_columns": ["amont"]}), json!({"columns": {"amont": {}}})]
+    {
         assert_eq!(told(Method::POST, "/commits", of_file(extra)).await, format!("a: {near}"));
     }
     let after = json!({"schema": [{"op": "move", "column": "amount", "after": "plce"}]});
