@@ -4,6 +4,7 @@
 //! the server's own failures with all their causes, once.
 
 mod kind;
+mod page;
 
 use std::any::Any;
 use std::error::Error as _;
@@ -14,13 +15,15 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use prunus_catalog::{Error, Fault, NameError, StoredReply};
+use prunus_catalog::{Error, Fault, StoredReply};
 
 use crate::formats::WriteError;
 use crate::request_id;
 use crate::router::MAX_BODY_BYTES;
 use crate::wire::{ConflictJson, FaultJson, MAX_FAULTS, ProblemJson};
-use kind::Kind;
+
+pub(crate) use kind::{KINDS, Kind};
+pub(crate) use page::{list_page, page};
 
 const CONTENT_TYPE: HeaderValue = HeaderValue::from_static("application/problem+json");
 /// How long a client should wait before it tries again.
@@ -47,7 +50,7 @@ pub(crate) enum Problem {
     )]
     NotAcceptable,
     /// The body is not said to be JSON.
-    #[error("the body must be application/json, not {0}")]
+    #[error("the body must be application/json, {0}")]
     UnsupportedMediaType(String),
     /// The body is larger than the server reads.
     #[error("the body is larger than {MAX_BODY_BYTES} bytes")]
@@ -56,16 +59,11 @@ pub(crate) enum Problem {
     #[error("the body did not arrive in full")]
     BodyUnreadable,
     /// The body is not JSON, or not the JSON of this route.
-    #[error("the body is malformed: {message}")]
-    MalformedBody {
-        /// What is wrong, with line and column.
-        message: String,
-        /// The path to the field at fault, if it is not the whole body.
-        at: Option<String>,
-    },
+    #[error("the body is malformed: {}", summary(.0))]
+    MalformedBody(Vec<Fault>),
     /// The query string is not that of this route.
-    #[error("the query string is malformed: {0}")]
-    MalformedQuery(String),
+    #[error("the query string is malformed: {}", summary(.0))]
+    MalformedQuery(Vec<Fault>),
     /// A header is not what it should be.
     #[error("the header {header} is malformed: {message}")]
     MalformedHeader {
@@ -77,14 +75,9 @@ pub(crate) enum Problem {
     /// The path is not UTF-8.
     #[error("the path is malformed: {0}")]
     MalformedPath(String),
-    /// A part of the path is no name or id.
-    #[error("the {part} in the path is none: {message}")]
-    MalformedPathPart {
-        /// Which part.
-        part: &'static str,
-        /// What is wrong with it.
-        message: String,
-    },
+    /// Parts of the path are no names or ids.
+    #[error("the {} in the path is none: {}", parts(.0), summary(.0))]
+    MalformedPathParts(Vec<Fault>),
     /// The snapshot that a page token pins is gone.
     #[error("the snapshot of the page token is gone: ask for the first page again")]
     StalePageToken,
@@ -105,6 +98,20 @@ pub(crate) enum Problem {
     Panicked(String),
 }
 
+/// What is wrong, if it is one thing; else how much.
+fn summary(faults: &[Fault]) -> String {
+    match faults {
+        [single] => single.message.clone(),
+        faults => format!("it has {} faults", faults.len()),
+    }
+}
+
+/// Which parts of a path are at fault.
+fn parts(faults: &[Fault]) -> String {
+    let parts: Vec<&str> = faults.iter().filter_map(|fault| fault.at.as_deref()).collect();
+    parts.join(" and the ")
+}
+
 impl From<Vec<Fault>> for Problem {
     fn from(faults: Vec<Fault>) -> Self {
         Self::Catalog(Error::Invalid(faults))
@@ -118,11 +125,6 @@ impl From<Fault> for Problem {
 }
 
 impl Problem {
-    /// A part of the path that is no name.
-    pub(crate) fn name(part: &'static str, error: &NameError) -> Self {
-        Self::MalformedPathPart { part, message: error.to_string() }
-    }
-
     /// For the panic layer.
     pub(crate) fn panicked(payload: &(dyn Any + Send)) -> Self {
         let message = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
@@ -169,10 +171,9 @@ impl Problem {
         match self {
             Self::Catalog(Error::Invalid(faults)) => faults.clone(),
             Self::Catalog(Error::Filter(errors)) => errors.iter().map(Fault::of_filter).collect(),
-            Self::MalformedBody { message, at } => {
-                vec![Fault { at: at.clone(), message: message.clone(), ..Fault::default() }]
+            Self::MalformedBody(faults) | Self::MalformedQuery(faults) | Self::MalformedPathParts(faults) => {
+                faults.clone()
             }
-            Self::MalformedPathPart { part, message } => vec![Fault::at(*part, message)],
             _ => Vec::new(),
         }
     }
@@ -190,10 +191,10 @@ impl Problem {
             _ => (None, None),
         };
         ProblemJson {
-            problem_type: format!("/problems/{}", kind.name),
+            problem_type: kind.uri(),
             title: kind.title.to_owned(),
             status: kind.status.as_u16(),
-            detail: self.detail(&kind),
+            detail: self.detail(kind),
             request_id,
             retryable: kind.retryable,
             faults,

@@ -21,7 +21,7 @@ use crate::metrics::{self, Metrics};
 use crate::problem::{self, Problem};
 use crate::routes::{
     self, audits, changes, columns, commits, config, docs, expire, files, health, manifests, namespaces, orphans, plan,
-    regroup, snapshots, tables, tags, transactions,
+    problems, regroup, snapshots, tables, tags, transactions,
 };
 use crate::{accept, idempotency, openapi, request_id, unread};
 
@@ -51,6 +51,8 @@ fn routes() -> OpenApiRouter<Catalog> {
         .routes(routes!(docs::find))
         .routes(routes!(docs::index))
         .routes(routes!(docs::file))
+        .routes(routes!(problems::list))
+        .routes(routes!(problems::get))
         // Namespaces.
         .routes(routes!(namespaces::list, namespaces::create))
         .routes(routes!(namespaces::get, namespaces::delete))
@@ -419,7 +421,7 @@ mod tests {
         let nested = json!({"type": "struct", "fields": [{"name": "x", "typ": "int32"}]});
         let table = json!({"name": "u", "schema": {"fields": [{"name": "s", "type": nested}]}});
         let (status, problem) = api.post("/v1/namespaces/n/tables", &table).await;
-        assert_eq!((status, &problem["faults"][0]["at"]), (400, &json!("schema.fields[0].type")));
+        assert_eq!((status, &problem["faults"][0]["at"]), (400, &json!("schema.fields[0].type.fields[0].typ")));
         let message = problem["faults"][0]["message"].as_str().unwrap();
         assert!(message.starts_with("unknown field `typ`, expected one of"), "{message}");
     }
@@ -472,6 +474,8 @@ mod tests {
         GET    /healthz: get_health
         GET    /metrics: get_metrics
         GET    /openapi.json: get_openapi
+        GET    /problems: list_problems
+        GET    /problems/{name}: get_problem
         GET    /readyz: get_readiness
         GET    /v1/config: get_config
         GET    /v1/namespaces: list_namespaces

@@ -14,6 +14,7 @@ pub(crate) mod namespaces;
 pub(crate) mod openapi;
 pub(crate) mod orphans;
 pub(crate) mod plan;
+pub(crate) mod problems;
 pub(crate) mod regroup;
 pub(crate) mod snapshots;
 pub(crate) mod tables;

@@ -9,6 +9,7 @@ use axum::http::Method;
 use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use prunus_catalog::Fault;
 
 use crate::problem::Problem;
 
@@ -37,7 +38,7 @@ pub(crate) async fn refuse(mut request: Request, next: Next) -> Response {
     }
     if has_unread_body(&request) {
         let message = format!("a {} request has no body", request.method());
-        return Problem::MalformedBody { message, at: None }.into_response();
+        return Problem::MalformedBody(vec![Fault::new(message)]).into_response();
     }
     let query = request.uri().query().filter(|query| !query.is_empty()).map(str::to_owned);
     let Some(query) = query else { return next.run(request).await };
@@ -55,7 +56,9 @@ fn has_unread_body(request: &Request) -> bool {
     matches!(*request.method(), Method::GET | Method::HEAD | Method::DELETE) && !request.body().is_end_stream()
 }
 
+/// Every parameter is one too many.
 fn refused(query: &str) -> Response {
-    let name = query.split(['=', '&']).next().unwrap_or_default();
-    Problem::MalformedQuery(format!("unknown field `{name}`, there are no fields here")).into_response()
+    let names = query.split('&').map(|pair| pair.split('=').next().unwrap_or_default()).filter(|name| !name.is_empty());
+    let fault = |name| Fault::at(name, format!("unknown parameter `{name}`, there are none here"));
+    Problem::MalformedQuery(names.map(fault).collect()).into_response()
 }

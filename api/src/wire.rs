@@ -47,7 +47,10 @@ pub use namespace::{NamespaceJson, NamespacesJson, NewNamespaceJson};
 pub use orphan::{OrphanJson, OrphansJson};
 pub use plan::{FilterJson, NanOrderJson, PlanJson};
 pub use planned::{ConjunctJson, PlanMetricsJson, PlanTimingsJson, PlannedFileJson, PlannedJson, VerdictJson};
-pub use problem::{ConflictJson, ConflictReasonJson, FaultJson, MAX_FAULTS, ProblemJson};
+pub use problem::{
+    ConflictJson, ConflictReasonJson, FaultJson, MAX_FAULTS, ProblemFieldJson, ProblemJson, ProblemTypeJson,
+    ProblemTypesJson,
+};
 pub use prunus_catalog::{FieldJson, NestedJson, TypeJson};
 pub use regroup::{RegroupJson, RegroupedJson, TableLayoutJson};
 pub use snapshot::{SnapshotIdJson, SnapshotJson, SnapshotsJson};

@@ -40,6 +40,8 @@ pub struct AlterRequest {
     pub cluster_by: Option<Vec<String>>,
     /// Changes of its schema, in their order.
     pub schema: Vec<SchemaChange>,
+    /// What was found wrong with the request when it was read. With any, it is looked at as far as can be and refused.
+    pub faults: Vec<Fault>,
 }
 
 /// The fields of which files of a table have partition values, up to a snapshot.
@@ -134,27 +136,28 @@ fn alter(
 ) -> Result<Table> {
     let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
     let history = History::load(tx, &row)?;
-    let mut faults = Vec::new();
+    let mut faults = request.faults.clone();
     let evolved = or_faults(evolve(history.current(), row.last_field_id, &request.schema), &mut faults)?;
     let evolved = evolved.filter(|evolved| evolved.schema != *history.current());
     let schema = evolved.as_ref().map_or(history.current(), |evolved| &evolved.schema);
-    let leaves = schema.leaf_columns();
     if let Some(Evolved { schema, .. }) = &evolved {
         let check = Check { tx, row: &row, request, before: &history, after: &history.followed_by(schema.clone()) };
         faults.extend(check.run(seen)?);
     }
     // Of a schema that cannot be made nobody knows the columns.
-    let cluster_by =
-        if faults.is_empty() { or_faults(cluster_by(request, &row, &leaves), &mut faults)?.flatten() } else { None };
+    let is_schema_made = !faults.iter().any(is_of_schema);
+    let cluster_by = match cluster_by(request, &row, schema) {
+        _ if !is_schema_made => None,
+        Ok(cluster_by) => cluster_by,
+        Err(of_keys) => {
+            faults.extend(of_keys);
+            None
+        }
+    };
     let properties = properties(request, &row.properties);
     let is_schema_new = evolved.is_some();
     if let Some(properties) = &properties {
-        // Of keys that were set before, the column may be gone.
-        let set = |(key, value): (&String, &Option<String>)| Some((key.clone(), value.clone()?));
-        let set = request.properties.iter().filter_map(set).collect();
-        let checked =
-            StatisticsProperties::parse(properties).and_then(|_| StatisticsProperties::parse_for(&set, schema));
-        faults.extend(checked.err().into_iter().flatten());
+        faults.extend(faults_of_properties(request, properties, is_schema_made.then_some(schema)));
     }
     if !faults.is_empty() {
         return Err(Error::Invalid(faults));
@@ -176,6 +179,11 @@ fn alter(
     tables::load(tx, tx.alter_table(&change)?)
 }
 
+/// Whether it is a change of the schema that is at fault.
+fn is_of_schema(fault: &Fault) -> bool {
+    fault.at.as_deref().is_some_and(|at| at == "schema" || at.starts_with("schema["))
+}
+
 /// What came of it, or `None` with its faults added.
 fn or_faults<T>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<Option<T>> {
     match result {
@@ -188,9 +196,10 @@ fn or_faults<T>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<Option<T>>
 }
 
 /// The new order of the table; `None` if it stays.
-fn cluster_by(request: &AlterRequest, row: &TableRow, leaves: &[LeafColumn]) -> Result<Option<Vec<FieldId>>> {
+fn cluster_by(request: &AlterRequest, row: &TableRow, schema: &Schema) -> Result<Option<Vec<FieldId>>, Vec<Fault>> {
+    let leaves = schema.leaf_columns();
     if let Some(keys) = &request.cluster_by {
-        return cluster_by_ids(keys.clone(), leaves).map(Some);
+        return cluster_by_ids(keys, &leaves, &schema.item_columns()).map(Some);
     }
     let is_left = |id: &&FieldId| leaves.iter().any(|leaf| leaf.id == **id);
     let left: Vec<FieldId> = row.cluster_by.iter().filter(is_left).copied().collect();
@@ -206,6 +215,25 @@ fn properties(request: &AlterRequest, before: &BTreeMap<String, String>) -> Opti
         };
     }
     (properties != *before).then_some(properties)
+}
+
+/// What is wrong with the properties that a table would have, and with those that are set; the columns that these name are looked
+/// for where the schema is known.
+fn faults_of_properties(
+    request: &AlterRequest,
+    properties: &BTreeMap<String, String>,
+    schema: Option<&Schema>,
+) -> Vec<Fault> {
+    let mut faults = StatisticsProperties::parse(properties).err().unwrap_or_default();
+    let Some(schema) = schema else { return faults };
+    // Of keys that were set before, the column may be gone.
+    let set = request.properties.iter().filter_map(|(key, value)| Some((key.clone(), value.clone()?))).collect();
+    for fault in StatisticsProperties::parse_for(&set, schema).err().unwrap_or_default() {
+        if !faults.contains(&fault) {
+            faults.push(fault);
+        }
+    }
+    faults
 }
 
 fn new_schema(Evolved { schema, last_field_id }: Evolved) -> Result<NewSchema> {

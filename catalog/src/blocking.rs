@@ -8,7 +8,7 @@ use tracing::Instrument;
 
 use crate::catalog::Catalog;
 use crate::once::{Done, Once};
-use crate::{Error, Result};
+use crate::{Error, Result, suggestion};
 
 /// Runs work that blocks on a thread that may.
 pub(crate) async fn run<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
@@ -31,8 +31,13 @@ impl Catalog {
         &self,
         job: impl FnOnce(&ReadTransaction<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let store = Arc::clone(&self.store);
-        run(move || store.read(job)).await
+        let catalog = self.clone();
+        run(move || catalog.read_here(job)).await
+    }
+
+    /// The same on this thread, which must be one that may block.
+    pub(crate) fn read_here<T>(&self, job: impl FnOnce(&ReadTransaction<'_>) -> Result<T>) -> Result<T> {
+        self.store.read(|tx| job(tx).map_err(|error| suggestion::with_suggestion(tx, error)))
     }
 
     /// Runs `job` on the writer and returns when it is durable. No thread waits for it, unless the queue is full.
@@ -40,6 +45,8 @@ impl Catalog {
         &self,
         job: impl FnMut(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        let mut job = job;
+        let job = move |tx: &WriteTransaction<'_>| job(tx).map_err(|error| suggestion::with_suggestion(tx, error));
         let (sender, answer) = oneshot::channel();
         // A caller that has gone away does not want its answer.
         if let Some(waiting) = self.store.submit(job, move |answer| drop(sender.send(answer))) {

@@ -1,5 +1,6 @@
 //! Columns as clients name them where names are keys: by name, by dotted path, or by `#id`.
 
+use prunus_pruner::nearest;
 use prunus_statistics::FieldId;
 
 use crate::schema::LeafColumn;
@@ -11,6 +12,27 @@ pub(crate) fn find<'a>(columns: &'a [LeafColumn], key: &str) -> Option<&'a LeafC
     }
     let parts = parts(key)?;
     columns.iter().find(|column| column.path == parts)
+}
+
+/// What is wrong with a key that [`find`] finds no column for, with the column that was probably meant. `items` are what lies in
+/// lists and maps, where that is none of the columns.
+pub(crate) fn unknown(key: &str, columns: &[LeafColumn], items: &[LeafColumn]) -> String {
+    if find(items, key).is_some() {
+        return format!("column `{key}` lies in a list or map and is not one value per row");
+    }
+    let parts = parts(key).unwrap_or_default();
+    let is_in_it = |leaf: &&LeafColumn| leaf.path.len() > parts.len() && leaf.path.starts_with(&parts);
+    if let Some(leaf) = columns.iter().chain(items).find(is_in_it).filter(|_| !parts.is_empty()) {
+        return format!("column `{key}` is nested; what is in it is named like `{}`", self::key(&leaf.path));
+    }
+    let keys: Vec<String> = columns.iter().map(|leaf| self::key(&leaf.path)).collect();
+    unknown_name(key, keys.iter().map(String::as_str))
+}
+
+/// That there is no column of this name, with the one that was probably meant.
+pub(crate) fn unknown_name<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> String {
+    let suggestion = nearest(name, names).map(|name| format!(", did you mean `{name}`?"));
+    format!("unknown column `{name}`{}", suggestion.unwrap_or_default())
 }
 
 /// A column's key: the inverse of [`find`].
@@ -68,15 +90,32 @@ mod tests {
     use super::*;
     use prunus_statistics::PrimitiveType;
 
-    #[test]
-    fn a_column_is_found_by_its_key() {
-        let column = |id, path: &[&str]| LeafColumn {
+    fn column(id: i32, path: &[&str]) -> LeafColumn {
+        LeafColumn {
             id: FieldId(id),
             path: path.iter().map(|part| (*part).to_owned()).collect(),
             column_type: PrimitiveType::Int32,
             default: None,
             required: false,
-        };
+        }
+    }
+
+    #[test]
+    fn a_key_of_no_column_says_why() {
+        let columns = [column(1, &["amount"]), column(2, &["place", "city"])];
+        let items = [column(3, &["tags", "element"])];
+        let check = |key: &str, expected: &str| assert_eq!(unknown(key, &columns, &items), expected);
+        check("amont", "unknown column `amont`, did you mean `amount`?");
+        check("place.citi", "unknown column `place.citi`, did you mean `place.city`?");
+        check("place", "column `place` is nested; what is in it is named like `place.city`");
+        check("tags", "column `tags` is nested; what is in it is named like `tags.element`");
+        check("tags.element", "column `tags.element` lies in a list or map and is not one value per row");
+        check("#9", "unknown column `#9`");
+        check("\"a", "unknown column `\"a`");
+    }
+
+    #[test]
+    fn a_column_is_found_by_its_key() {
         let columns =
             [column(1, &["a"]), column(2, &["a.b"]), column(3, &["a", "b"]), column(4, &["q\"x"]), column(5, &[""])];
         for column in &columns {

@@ -68,6 +68,8 @@ pub struct AddedFile {
     pub absent_columns: Vec<String>,
     /// Statistics by column key.
     pub columns: BTreeMap<String, DeclaredStatistics>,
+    /// What was found wrong with it when it was read. With any, it is looked at as far as can be and not added.
+    pub faults: Vec<Fault>,
 }
 
 /// What a commit did.
@@ -154,30 +156,41 @@ impl CommitRequest {
         self.add.len() + self.remove.len()
     }
 
+    /// Whether it has more files than are looked at.
+    fn is_too_large(&self) -> bool {
+        self.file_count() > MAX_FILES_PER_COMMIT
+    }
+
     /// Holds the request against what its operation may do; every fault found.
     fn check_shape(&self) -> Vec<Fault> {
         let (adds, removes) = (!self.add.is_empty(), !self.remove.is_empty());
-        let fault = match self.operation {
-            _ if self.file_count() > MAX_FILES_PER_COMMIT => {
-                Some(("add", format!("a commit adds and removes at most {MAX_FILES_PER_COMMIT} files")))
-            }
-            Operation::Append if !adds => Some(("add", "an append adds at least one file".to_owned())),
-            Operation::Append if removes => Some(("remove", "an append removes nothing".to_owned())),
-            Operation::Delete if adds => Some(("add", "a delete adds nothing".to_owned())),
-            Operation::Delete if !removes => Some(("remove", "a delete removes at least one file".to_owned())),
-            Operation::Replace if !adds => Some(("add", "a replace adds at least one file".to_owned())),
-            Operation::Replace if !removes => Some(("remove", "a replace removes at least one file".to_owned())),
-            Operation::Overwrite if !adds && !removes => {
-                Some(("add", "an overwrite adds or removes something".to_owned()))
-            }
-            _ => None,
+        let too_many = format!("a commit adds and removes at most {MAX_FILES_PER_COMMIT} files");
+        let of_files: &[(bool, &str, &str)] = match self.operation {
+            _ if self.is_too_large() => &[(true, "add", &too_many)],
+            Operation::Append => &[
+                (!adds, "add", "an append adds at least one file"),
+                (removes, "remove", "an append removes nothing: what also removes is an overwrite, or a replace"),
+            ],
+            Operation::Delete => &[
+                (adds, "add", "a delete adds nothing: what also adds is an overwrite, or a replace"),
+                (!removes, "remove", "a delete removes at least one file"),
+            ],
+            Operation::Replace => &[
+                (!adds, "add", "a replace adds at least one file: what only removes is a delete"),
+                (!removes, "remove", "a replace removes at least one file: what only adds is an append"),
+            ],
+            Operation::Overwrite => &[(!adds && !removes, "add", "an overwrite adds or removes something")],
         };
-        let mut faults: Vec<Fault> = fault.map(|(at, message)| Fault::at(at, message)).into_iter().collect();
-        if self.filter.is_some() && self.operation != Operation::Overwrite {
-            faults.push(Fault::at("filter", "only an overwrite has a filter"));
-        } else if self.filter.is_some() && self.base_snapshot.is_none() {
-            faults.push(Fault::at("base_snapshot", "a filter needs the snapshot that was read by it"));
-        }
-        faults
+        let has_filter = self.filter.is_some();
+        let of_filter = [
+            (has_filter && self.operation != Operation::Overwrite, "filter", "only an overwrite has a filter"),
+            (
+                has_filter && self.operation == Operation::Overwrite && self.base_snapshot.is_none(),
+                "base_snapshot",
+                "a filter needs the snapshot that was read by it",
+            ),
+        ];
+        let faults = of_files.iter().chain(&of_filter).filter(|(is_wrong, ..)| *is_wrong);
+        faults.map(|(_, at, message)| Fault::at(*at, *message)).collect()
     }
 }

@@ -48,6 +48,17 @@ impl Fault {
         Self { column: error.column().map(str::to_owned), ..Self::at("filter", error.to_string()) }
     }
 
+    /// What two parts of a request are, or the faults of both.
+    ///
+    /// # Errors
+    /// The faults of the one or the other, or of both.
+    pub fn both<A, B>(one: Result<A, Vec<Self>>, other: Result<B, Vec<Self>>) -> Result<(A, B), Vec<Self>> {
+        match (one, other) {
+            (Ok(one), Ok(other)) => Ok((one, other)),
+            (one, other) => Err(one.err().into_iter().chain(other.err()).flatten().collect()),
+        }
+    }
+
     /// The same fault of a part of a larger request.
     #[must_use]
     pub fn within(self, part: &str) -> Self {
@@ -78,6 +89,16 @@ pub enum Error {
         what: &'static str,
         /// Its name.
         name: String,
+    },
+    /// There is no such namespace, table or the like, and one whose name is nearly that, or the same elsewhere.
+    #[error("{what} `{name}` does not exist, did you mean `{suggestion}`?")]
+    Misnamed {
+        /// What was asked for.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// What was probably meant.
+        suggestion: String,
     },
     /// What is asked for was there once, and is expired.
     #[error("{what} is expired")]

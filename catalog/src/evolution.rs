@@ -4,6 +4,7 @@
 //! its id is never given to another, so that a name that was dropped and added again is another column. Changes apply in their
 //! order, each to what those before it made.
 
+use prunus_pruner::nearest;
 use prunus_statistics::{FieldId, PrimitiveType, Reading};
 
 use crate::column_ref;
@@ -165,7 +166,7 @@ impl Evolution {
         let (siblings, index) = self.siblings(column)?;
         let others = siblings.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, field)| field);
         check_name(others, to)?;
-        to.clone_into(&mut siblings.get_mut(index).ok_or_else(no_such_column)?.name);
+        to.clone_into(&mut siblings.get_mut(index).ok_or_else(|| unknown(&[], column))?.name);
         Ok(())
     }
 
@@ -215,17 +216,17 @@ impl Evolution {
 
     fn field(&mut self, column: &str) -> Result<&mut Field, Refusal> {
         let (siblings, index) = self.siblings(column)?;
-        siblings.get_mut(index).ok_or_else(no_such_column)
+        siblings.get_mut(index).ok_or_else(|| unknown(&[], column))
     }
 
     /// The fields beside a column, itself among them, and its place there.
     fn siblings(&mut self, column: &str) -> Result<(&mut Vec<Field>, usize), Refusal> {
-        let Position { parents, index } = locate(&self.fields, column).ok_or_else(no_such_column)?;
+        let Position { parents, index } = locate(&self.fields, column).ok_or_else(|| unknown(&self.fields, column))?;
         let mut siblings = &mut self.fields;
         for parent in parents {
             siblings = match siblings.get_mut(parent).map(|field| &mut field.field_type) {
                 Some(Type::Struct(fields)) => fields,
-                _ => return Err(no_such_column()),
+                _ => return Err(unknown(&[], column)),
             };
         }
         Ok((siblings, index))
@@ -233,7 +234,7 @@ impl Evolution {
 
     /// The names of the structs around a column.
     fn parents_of(&self, column: &str) -> Result<Vec<String>, Refusal> {
-        let Position { parents, .. } = locate(&self.fields, column).ok_or_else(no_such_column)?;
+        let Position { parents, .. } = locate(&self.fields, column).ok_or_else(|| unknown(&self.fields, column))?;
         let (mut siblings, mut names) = (self.fields.as_slice(), Vec::new());
         for parent in parents {
             if let Some(Field { name, field_type: Type::Struct(fields), .. }) = siblings.get(parent) {
@@ -245,8 +246,39 @@ impl Evolution {
     }
 }
 
-fn no_such_column() -> Refusal {
-    "there is no such column, or it is in a list or map".to_owned()
+/// What is wrong with a key that names no field that is reached through structs alone.
+fn unknown(fields: &[Field], column: &str) -> Refusal {
+    let mut keys = Vec::new();
+    collect_keys(fields, &mut Vec::new(), &mut keys);
+    let is_in_items = |key: &String| column.strip_prefix(key.as_str()).is_some_and(|rest| rest.starts_with('.'));
+    match keys.iter().find(|key| is_in_items(key) && locate(fields, key).is_some_and(|at| is_list_or_map(fields, &at)))
+    {
+        Some(key) => format!("what is in the list or map `{key}` cannot be changed"),
+        None => column_ref::unknown_name(column, keys.iter().map(String::as_str)),
+    }
+}
+
+fn is_list_or_map(fields: &[Field], Position { parents, index }: &Position) -> bool {
+    let mut siblings = fields;
+    for parent in parents {
+        siblings = match siblings.get(*parent).map(|field| &field.field_type) {
+            Some(Type::Struct(fields)) => fields,
+            _ => return false,
+        };
+    }
+    siblings.get(*index).is_some_and(|field| matches!(field.field_type, Type::List { .. } | Type::Map { .. }))
+}
+
+/// The keys of all fields that are reached through structs alone.
+fn collect_keys(fields: &[Field], path: &mut Vec<String>, keys: &mut Vec<String>) {
+    for field in fields {
+        path.push(field.name.clone());
+        keys.push(column_ref::key(path));
+        if let Type::Struct(fields) = &field.field_type {
+            collect_keys(fields, path, keys);
+        }
+        path.pop();
+    }
 }
 
 fn locate(fields: &[Field], key: &str) -> Option<Position> {
@@ -318,7 +350,13 @@ fn index_of(siblings: &[Field], parents: &[String], place: &FieldPlace) -> Resul
     });
     let is_it = |field: &Field| id.map_or_else(|| Some(&field.name) == name.as_ref(), |id| field.id == id);
     let found = siblings.iter().position(is_it);
-    found.map(|index| index + 1).ok_or_else(|| format!("there is no column `{key}` beside it to come after"))
+    let suggestion = || {
+        let name = nearest(key, siblings.iter().map(|field| field.name.as_str()));
+        name.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
+    };
+    found
+        .map(|index| index + 1)
+        .ok_or_else(|| format!("there is no column `{key}` beside it to come after{}", suggestion()))
 }
 
 #[cfg(test)]
@@ -494,7 +532,7 @@ mod tests {
                 drop("s.y"),
             ]),
             [
-                "schema[0] z: there is no such column, or it is in a list or map",
+                "schema[0] z: unknown column `z`",
                 "schema[1] a: there is a column `b` already",
                 "schema[2] a: there is a column `a` already",
                 "schema[3] t.n: there is no struct `t`; a name that holds a dot stands in double quotes",

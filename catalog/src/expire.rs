@@ -110,7 +110,7 @@ impl Catalog {
     }
 
     async fn expire_within(&self, ident: TableIdent, request: ExpireRequest, limits: Limits) -> Result<Expired> {
-        let keep_last = check(&request)?;
+        let keep_last = check(&request).map_err(Error::Invalid)?;
         let load =
             move |tx: &ReadTransaction<'_>| Ok(tx.load_table(ident.namespace.as_str(), ident.name.as_str())?.table_id);
         let table_id = self.read(load).await?;
@@ -235,13 +235,21 @@ fn with_leases(expiry: &Expiry, leases: &Leases, clock: &dyn Clock) -> Expiry {
     Expiry { leased: leases.held(expiry.table_id, clock.now_ms()), ..expiry.clone() }
 }
 
-fn check(request: &ExpireRequest) -> Result<NonZeroU32> {
+/// How many snapshots stay, or what is wrong with the limits.
+fn check(request: &ExpireRequest) -> Result<NonZeroU32, Vec<Fault>> {
     if request.older_than_ms.is_none() && request.keep_last.is_none() {
         let message = "older_than or keep_last must say which snapshots are to stay";
-        return Err(Error::invalid(Fault::at("older_than", message)));
+        return Err(vec![Fault::at("older_than", message)]);
     }
-    let fault = || Error::invalid(Fault::at("keep_last", "the newest snapshot cannot go: keep_last is at least 1"));
-    NonZeroU32::new(request.keep_last.unwrap_or(1)).ok_or_else(fault)
+    let none = || vec![Fault::at("keep_last", "the newest snapshot cannot go: keep_last is at least 1")];
+    NonZeroU32::new(request.keep_last.unwrap_or(1)).ok_or_else(none)
+}
+
+impl ExpireRequest {
+    /// What is wrong with it, as far as that can be seen without the table.
+    pub fn faults(&self) -> Vec<Fault> {
+        check(self).err().unwrap_or_default()
+    }
 }
 
 #[cfg(test)]

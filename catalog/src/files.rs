@@ -107,6 +107,12 @@ pub(crate) fn check_page(tx: &ReadTransaction<'_>, table: &TableRow, after: Opti
     }
 }
 
+/// The location of a path, as it is written in a request, of a file of a table.
+pub(crate) fn location_in(table: &TableRow, path: &str) -> Result<Location, Fault> {
+    let base = table.location.as_deref().and_then(|text| Location::parse(text, None).ok());
+    Location::parse(path, base.as_ref()).map_err(|error| Fault::at("path", error.to_string()))
+}
+
 /// The live file of a snapshot that has this path, as it is written in a request.
 pub(crate) fn live_file(
     tx: &ReadTransaction<'_>,
@@ -114,9 +120,7 @@ pub(crate) fn live_file(
     snapshot_id: SnapshotId,
     path: String,
 ) -> Result<DataFileRow> {
-    let base = table.location.as_deref().and_then(|text| Location::parse(text, None).ok());
-    let location =
-        Location::parse(&path, base.as_ref()).map_err(|error| Error::invalid(Fault::at("path", error.to_string())))?;
+    let location = location_in(table, &path).map_err(Error::invalid)?;
     tx.get_live_file(table.table_id, snapshot_id, location.as_str())?
         .ok_or(Error::NotFound { what: "file", name: path })
 }

@@ -39,6 +39,7 @@ mod catalog;
 mod clock;
 mod error;
 mod blocking;
+mod suggestion;
 mod once;
 mod page;
 
@@ -47,7 +48,6 @@ mod location;
 mod storage;
 pub mod schema;
 mod schema_json;
-pub mod whole_number;
 mod table_schema;
 mod evolution;
 mod history;
@@ -130,10 +130,13 @@ pub use prunus_manifest::{
 };
 pub use prunus_pruner::{
     FilterError, MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_WORDS, NanOrder, Obstacle, Obstacles, Outcome, Verdict,
+    nearest,
 };
 pub use regroup::{RegroupRequest, Regrouped};
-pub use schema_json::{FieldJson, NestedJson, SchemaJsonError, TypeJson, literal_from_json, value_to_json};
+pub use schema_json::{
+    FieldJson, NestedJson, SchemaJsonError, TypeJson, check_fields, literal_from_json, type_named, value_to_json,
+};
 pub use snapshots::Snapshot;
 pub use storage::{MAX_REQUESTS_AT_ONCE, MAX_RETRIES, MAX_RETRY_TIME, Storage, StorageError, StoredObject};
-pub use tables::{NewTable, SchemaSource, Table};
+pub use tables::{NewTable, SchemaSource, Table, faults_of_table};
 pub use tags::Tag;

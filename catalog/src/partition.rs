@@ -27,7 +27,7 @@ pub(crate) fn constants(
     for (key, literal) in given {
         let fault = |message: String| Fault::of_path(location.as_str(), message).in_column(key);
         let Some(leaf) = column_ref::find(leaves, key) else {
-            faults.push(fault("the table has no such column, or it is nested".to_owned()));
+            faults.push(fault(column_ref::unknown(key, leaves, &[])));
             continue;
         };
         let value = literal.as_ref().map(|literal| value_from_literal(literal, leaf.column_type).ok_or(literal));
@@ -136,7 +136,7 @@ mod tests {
             check(&[("c", Some(Literal::Boolean(true))), ("d", None)], "/t/year=MMXXIV/a.parquet"),
             Err(vec![
                 "the partition value TRUE is not of type string".to_owned(),
-                "the table has no such column, or it is nested".to_owned(),
+                "unknown column `d`".to_owned(),
                 "the partition value MMXXIV is not of type int32".to_owned(),
             ])
         );

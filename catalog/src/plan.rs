@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use prunus_manifest::{
     Error as StoreError, FileId, ReadTransaction, SchemaId, SnapshotId, SnapshotRow, TableId, TableRow, Totals,
 };
-use prunus_pruner::{NanOrder, Verdict};
+use prunus_pruner::{FilterError, NanOrder, Verdict};
 use prunus_statistics::FieldId;
 
 use crate::catalog::Catalog;
@@ -33,7 +33,7 @@ use crate::page::PageSize;
 use crate::plan_cache::PlanReader;
 use crate::schema::Schema;
 use crate::table_schema::TableSchema;
-use crate::{Error, Result, blocking, files};
+use crate::{Error, Fault, Result, blocking, files};
 
 use filter::ReadFilter;
 use passes::{Passed, Span, Survivor};
@@ -123,6 +123,8 @@ pub struct PlanRequest {
     pub pruning: Pruning,
     /// The page that is wanted.
     pub page: PlanPage,
+    /// What was found wrong with the request when it was read. With any, it is looked at as far as can be and refused.
+    pub faults: Vec<Fault>,
 }
 
 impl PlanRequest {
@@ -237,8 +239,8 @@ impl Catalog {
         request: &PlanRequest,
         started: Instant,
     ) -> Result<(PlannedPage, PlannedChunk)> {
-        let filter = request.filter.clone().map(ReadFilter::parse).transpose()?;
-        let mut page = self.store.read(|tx| find(tx, self, ident, request, filter.as_ref()))?;
+        let filter = request.filter.clone().map(ReadFilter::parse).transpose();
+        let mut page = self.read_here(|tx| find(tx, self, ident, request, filter.as_ref()))?;
         // A later page is of the same plan.
         if !matches!(request.page, PlanPage::After(..)) {
             self.obstacle_log.record(page.table_id(), &page.metrics, self.clock.now_ms());
@@ -281,7 +283,7 @@ fn find(
     catalog: &Catalog,
     ident: &TableIdent,
     request: &PlanRequest,
-    filter: Option<&ReadFilter>,
+    filter: Result<&Option<ReadFilter>, &FilterError>,
 ) -> Result<PlannedPage> {
     let started = Instant::now();
     let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
@@ -293,8 +295,8 @@ fn find(
     let schema = reader.load_schema(snapshot.schema_id)?;
     let history = if table.schema_id == SchemaId::FIRST { None } else { Some(reader.load_history()?) };
     let kept = match request.page {
-        PlanPage::After(..) => reader.get_plan(&snapshot, request),
-        PlanPage::First(_) | PlanPage::MetricsOnly => None,
+        PlanPage::After(..) if request.faults.is_empty() => reader.get_plan(&snapshot, request),
+        PlanPage::After(..) | PlanPage::First(_) | PlanPage::MetricsOnly => None,
     };
     let is_kept = kept.is_some();
     let plan = match kept {
@@ -307,6 +309,7 @@ fn find(
     if more && !is_kept {
         reader.keep_plan(&snapshot, &plan);
     }
+    let filter = filter.ok().and_then(Option::as_ref);
     Ok(PlannedPage::new(catalog, &table, &snapshot, (schema, history), plan, (range, more, filter)))
 }
 
@@ -316,7 +319,7 @@ fn pass(
     table: &TableRow,
     snapshot: &ResolvedSnapshot,
     schema: &TableSchema,
-    (request, filter, started): (&PlanRequest, Option<&ReadFilter>, Instant),
+    (request, filter, started): (&PlanRequest, Result<&Option<ReadFilter>, &FilterError>, Instant),
 ) -> Result<Passed> {
     let program = prepare::compile(&schema.columns, request, filter)?;
     let bind = started.elapsed();

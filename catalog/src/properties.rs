@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use prunus_pruner::nearest;
 use prunus_statistics::FieldId;
 
 use crate::schema::{LeafColumn, Schema};
@@ -88,17 +89,21 @@ impl StatisticsProperties {
 
     /// Reads them, and holds them against the table's columns.
     pub(crate) fn parse_for(properties: &BTreeMap<String, String>, schema: &Schema) -> Result<Self, Vec<Fault>> {
-        let parsed = Self::parse(properties)?;
         let mut columns = schema.leaf_columns();
         columns.extend(schema.item_columns());
-        let unknown = parsed.columns.keys().filter(|key| column_ref::find(&columns, key).is_none());
-        let faults: Vec<Fault> = unknown
+        let keys = properties.keys().filter_map(|key| key.strip_prefix(STATISTICS_OF));
+        let unknown = keys.filter(|key| column_ref::find(&columns, key).is_none());
+        let of_columns: Vec<Fault> = unknown
             .map(|key| {
                 let at = format!("properties.{STATISTICS_OF}{key}");
-                Fault::at(at, "there is no such column, or it is nested").in_column(key)
+                Fault::at(at, column_ref::unknown(key, &columns, &[])).in_column(key)
             })
             .collect();
-        if faults.is_empty() { Ok(parsed) } else { Err(faults) }
+        match Self::parse(properties) {
+            Ok(parsed) if of_columns.is_empty() => Ok(parsed),
+            Ok(_) => Err(of_columns),
+            Err(faults) => Err(faults.into_iter().chain(of_columns).collect()),
+        }
     }
 
     /// What is kept of each of these columns, where it is not all. A key that names none of them was a column's that has been
@@ -126,8 +131,10 @@ impl Reading<'_> {
         if let Some((_, value)) = values.iter().find(|(name, _)| name == text) {
             return *value;
         }
-        let names: Vec<String> = values.iter().map(|(name, _)| format!("`{name}`")).collect();
-        self.fault(key, format!("`{text}` is none of {}", names.join(", ")));
+        let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
+        let suggestion = nearest(text, names.iter().copied()).map(|name| format!("; did you mean `{name}`?"));
+        let message = format!("`{text}` is none of `{}`{}", names.join("`, `"), suggestion.unwrap_or_default());
+        self.fault(key, message);
         T::default()
     }
 

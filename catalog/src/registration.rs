@@ -57,26 +57,21 @@ pub(crate) struct LocatedFile {
 
 /// Finds the place of a file.
 pub(crate) fn locate(target: &Target, added: AddedFile) -> Result<LocatedFile, Refusal> {
-    let location = Location::parse(&added.path, target.location.as_ref())
-        .map_err(|error| vec![Fault::of_path(&added.path, error.to_string())])?;
-    if location.is_folder() {
-        return Err(Refusal::Faults(vec![Fault::of_path(&added.path, "the path names a folder, not a file")]));
-    }
-    Ok(LocatedFile { location, added, footer: None })
+    let message = match Location::parse(&added.path, target.location.as_ref()) {
+        Ok(location) if location.is_folder() => "the path names a folder, not a file".to_owned(),
+        Ok(location) => return Ok(LocatedFile { location, added, footer: None }),
+        Err(error) => error.to_string(),
+    };
+    let fault = Fault::of_path(&added.path, message);
+    Err(Refusal::Faults(added.faults.into_iter().chain([fault]).collect()))
 }
 
 /// Reads or takes one file.
 pub(crate) async fn register(storage: &Storage, target: &Target, file: LocatedFile) -> Result<Registered, Refusal> {
-    let LocatedFile { location, added, footer } = file;
-    let mut file = Registration {
-        target,
-        location,
-        added,
-        footer,
-        constants_known: true,
-        faults: Vec::new(),
-        warnings: Vec::new(),
-    };
+    let LocatedFile { location, mut added, footer } = file;
+    let faults = std::mem::take(&mut added.faults);
+    let mut file =
+        Registration { target, location, added, footer, constants_known: true, faults, warnings: Vec::new() };
     let constants = file.constants();
     let content = match target.properties.verification {
         Verification::Footer | Verification::Scan => file.read(storage, &constants).await?,

@@ -8,7 +8,7 @@ use crate::catalog::Catalog;
 use crate::name::TableIdent;
 use crate::table_schema::TableSchema;
 use crate::tables::{cluster_by_ids, cluster_by_keys};
-use crate::{Result, blocking};
+use crate::{Error, Result, blocking};
 
 /// How manifests are to be grouped anew.
 #[derive(Clone, Debug, Default)]
@@ -44,9 +44,9 @@ impl Catalog {
         let (table_id, ids, cluster_by) = self
             .read(move |tx| {
                 let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-                let leaves = TableSchema::load(tx, table.table_id, table.schema_id)?.leaves;
+                let TableSchema { leaves, items, .. } = TableSchema::load(tx, table.table_id, table.schema_id)?;
                 let ids = match asked {
-                    Some(keys) => cluster_by_ids(keys, &leaves)?,
+                    Some(keys) => cluster_by_ids(&keys, &leaves, &items).map_err(Error::Invalid)?,
                     None => table.cluster_by,
                 };
                 let keys = cluster_by_keys(&ids, &leaves);

@@ -124,9 +124,10 @@ impl Schema {
     /// # Errors
     /// [`SchemaError`] if names or ids repeat, if an id is not above 0, or if a limit is passed.
     pub fn new(fields: Vec<Field>) -> Result<Self, SchemaError> {
-        let mut ids = BTreeSet::new();
-        check_fields(&fields, &mut ids, 0)?;
-        Ok(Self { fields })
+        match Checked::of(&fields).errors.into_iter().next() {
+            Some(first) => Err(first),
+            None => Ok(Self { fields }),
+        }
     }
 
     /// The top-level fields in their order.
@@ -160,61 +161,78 @@ impl Schema {
     }
 }
 
-fn check_fields(fields: &[Field], ids: &mut BTreeSet<FieldId>, depth: usize) -> Result<(), SchemaError> {
-    let mut names = BTreeSet::new();
-    for field in fields {
-        if field.name.len() > MAX_FIELD_NAME_BYTES {
-            return Err(SchemaError::NameTooLong(field.name.clone()));
-        }
-        if !names.insert(&field.name) {
-            return Err(SchemaError::DuplicateName(field.name.clone()));
-        }
-        check_id(field.id, &field.name, ids)?;
-        match (&field.default, &field.field_type) {
-            (Some(value), Type::Primitive(column_type)) if !value.fits(*column_type) => {
-                return Err(SchemaError::BadDefault(field.name.clone()));
-            }
-            (Some(_), Type::Struct(_) | Type::List { .. } | Type::Map { .. }) => {
-                return Err(SchemaError::NestedDefault(field.name.clone()));
-            }
-            _ => {}
-        }
-        check_type(&field.field_type, &field.name, ids, depth + 1)?;
-    }
-    Ok(())
+/// What is found of fields that are to make a schema.
+#[derive(Default)]
+struct Checked {
+    ids: BTreeSet<FieldId>,
+    errors: Vec<SchemaError>,
 }
 
-fn check_type(field_type: &Type, name: &str, ids: &mut BTreeSet<FieldId>, depth: usize) -> Result<(), SchemaError> {
-    if depth > MAX_DEPTH {
-        return Err(SchemaError::TooDeep);
-    }
-    match field_type {
-        Type::Primitive(_) => Ok(()),
-        Type::Struct(fields) => check_fields(fields, ids, depth),
-        Type::List { element_id, element } => {
-            check_id(*element_id, name, ids)?;
-            check_type(element, name, ids, depth + 1)
+impl Checked {
+    fn of(fields: &[Field]) -> Self {
+        let mut checked = Self::default();
+        checked.fields(fields, 0);
+        if checked.ids.len() > MAX_FIELDS {
+            checked.errors.push(SchemaError::TooManyFields);
         }
-        Type::Map { key_id, key, value_id, value } => {
-            check_id(*key_id, name, ids)?;
-            check_id(*value_id, name, ids)?;
-            check_type(key, name, ids, depth + 1)?;
-            check_type(value, name, ids, depth + 1)
-        }
+        checked
     }
-}
 
-fn check_id(id: FieldId, name: &str, ids: &mut BTreeSet<FieldId>) -> Result<(), SchemaError> {
-    if id.0 <= 0 {
-        return Err(SchemaError::BadId { name: name.to_owned(), id });
+    fn fields(&mut self, fields: &[Field], depth: usize) {
+        let mut names = BTreeSet::new();
+        for field in fields {
+            // More are not looked at.
+            if self.ids.len() > MAX_FIELDS {
+                return;
+            }
+            if field.name.len() > MAX_FIELD_NAME_BYTES {
+                self.errors.push(SchemaError::NameTooLong(field.name.clone()));
+            }
+            if !names.insert(&field.name) {
+                self.errors.push(SchemaError::DuplicateName(field.name.clone()));
+            }
+            self.id(field.id, &field.name);
+            match (&field.default, &field.field_type) {
+                (Some(value), Type::Primitive(column_type)) if !value.fits(*column_type) => {
+                    self.errors.push(SchemaError::BadDefault(field.name.clone()));
+                }
+                (Some(_), Type::Struct(_) | Type::List { .. } | Type::Map { .. }) => {
+                    self.errors.push(SchemaError::NestedDefault(field.name.clone()));
+                }
+                _ => {}
+            }
+            self.field_type(&field.field_type, &field.name, depth + 1);
+        }
     }
-    if !ids.insert(id) {
-        return Err(SchemaError::DuplicateId(id));
+
+    fn field_type(&mut self, field_type: &Type, name: &str, depth: usize) {
+        if depth > MAX_DEPTH {
+            self.errors.push(SchemaError::TooDeep);
+            return;
+        }
+        match field_type {
+            Type::Primitive(_) => {}
+            Type::Struct(fields) => self.fields(fields, depth),
+            Type::List { element_id, element } => {
+                self.id(*element_id, name);
+                self.field_type(element, name, depth + 1);
+            }
+            Type::Map { key_id, key, value_id, value } => {
+                self.id(*key_id, name);
+                self.id(*value_id, name);
+                self.field_type(key, name, depth + 1);
+                self.field_type(value, name, depth + 1);
+            }
+        }
     }
-    if ids.len() > MAX_FIELDS {
-        return Err(SchemaError::TooManyFields);
+
+    fn id(&mut self, id: FieldId, name: &str) {
+        if id.0 <= 0 {
+            self.errors.push(SchemaError::BadId { name: name.to_owned(), id });
+        } else if !self.ids.insert(id) {
+            self.errors.push(SchemaError::DuplicateId(id));
+        }
     }
-    Ok(())
 }
 
 fn collect_leaves(fields: &[Field], path: &mut Vec<String>, required: bool, leaves: &mut Vec<LeafColumn>) {
@@ -270,6 +288,17 @@ pub enum NewType {
 pub fn assign_ids(fields: Vec<NewField>) -> Result<Schema, SchemaError> {
     let mut next = Ids { last: largest_asked_for(&fields) };
     Schema::new(next.fields(fields, 0)?)
+}
+
+/// The same with all that is wrong with the fields.
+///
+/// # Errors
+/// Every [`SchemaError`], at least one.
+pub(crate) fn assign_ids_or_all(fields: Vec<NewField>) -> Result<Schema, Vec<SchemaError>> {
+    let mut next = Ids { last: largest_asked_for(&fields) };
+    let fields = next.fields(fields, 0).map_err(|error| vec![error])?;
+    let errors = Checked::of(&fields).errors;
+    if errors.is_empty() { Ok(Schema { fields }) } else { Err(errors) }
 }
 
 /// Gives a field, and those in it, ids above `last`, and says which is the last one now. Ids that were asked for stay.

@@ -2,20 +2,21 @@
 
 use std::fmt;
 
+use prunus_pruner::nearest;
 use prunus_statistics::{FieldId, Literal, Number, PrimitiveType, Value, parse_value};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::Fault;
 use crate::schema::{Field, NewField, NewType, Schema, SchemaError, Type};
-use crate::whole_number;
 
 /// A field in JSON. An id that is absent is assigned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FieldJson {
     /// The id.
-    #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<i32>,
     /// The name.
     pub name: String,
@@ -69,32 +70,107 @@ impl<'de> Deserialize<'de> for TypeJson {
 
 /// A nested type in JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "lowercase", deny_unknown_fields)]
+#[serde(tag = "type", rename_all = "lowercase", try_from = "NestedFields")]
 #[expect(missing_docs, reason = "the names are those of the API")]
 pub enum NestedJson {
     Struct {
         fields: Vec<FieldJson>,
     },
     List {
-        #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         element_id: Option<i32>,
         element: Box<TypeJson>,
     },
     Map {
-        #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         key_id: Option<i32>,
         key: Box<TypeJson>,
-        #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         value_id: Option<i32>,
         value: Box<TypeJson>,
     },
+}
+
+/// The fields of a [`NestedJson`], whichever type it is. (serde does not say where a fault is in what has variants.)
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NestedFields {
+    #[serde(rename = "type")]
+    kind: NestedKind,
+    #[serde(default)]
+    fields: Option<Vec<FieldJson>>,
+    #[serde(default)]
+    element_id: Option<i32>,
+    #[serde(default)]
+    element: Option<Box<TypeJson>>,
+    #[serde(default)]
+    key_id: Option<i32>,
+    #[serde(default)]
+    key: Option<Box<TypeJson>>,
+    #[serde(default)]
+    value_id: Option<i32>,
+    #[serde(default)]
+    value: Option<Box<TypeJson>>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum NestedKind {
+    Struct,
+    List,
+    Map,
+}
+
+impl TryFrom<NestedFields> for NestedJson {
+    type Error = String;
+
+    fn try_from(nested: NestedFields) -> Result<Self, String> {
+        let there = [
+            ("fields", nested.fields.is_some()),
+            ("element_id", nested.element_id.is_some()),
+            ("element", nested.element.is_some()),
+            ("key_id", nested.key_id.is_some()),
+            ("key", nested.key.is_some()),
+            ("value_id", nested.value_id.is_some()),
+            ("value", nested.value.is_some()),
+        ];
+        let (title, needed, allowed): (&str, &[&str], &[&str]) = match nested.kind {
+            NestedKind::Struct => ("a struct", &["fields"], &[]),
+            NestedKind::List => ("a list", &["element"], &["element_id"]),
+            NestedKind::Map => ("a map", &["key", "value"], &["key_id", "value_id"]),
+        };
+        check_fields(title, &there, needed, allowed)?;
+        let NestedFields { kind, fields, element_id, element, key_id, key, value_id, value } = nested;
+        Ok(match (kind, fields, element, key.zip(value)) {
+            (NestedKind::Struct, Some(fields), ..) => Self::Struct { fields },
+            (NestedKind::List, _, Some(element), _) => Self::List { element_id, element },
+            (NestedKind::Map, .., Some((key, value))) => Self::Map { key_id, key, value_id, value },
+            _ => return Err(format!("{title} needs `{}`", needed.join("`, `"))),
+        })
+    }
+}
+
+/// Holds the fields that are there against those that something of several forms needs and may have in one of them, and says
+/// what is missing and what does not belong.
+///
+/// # Errors
+/// All of it as a sentence.
+pub fn check_fields(title: &str, there: &[(&str, bool)], needed: &[&str], allowed: &[&str]) -> Result<(), String> {
+    let is_there = |name: &str| there.iter().any(|(field, is_there)| *field == name && *is_there);
+    let foreign = there.iter().filter(|(_, is_there)| *is_there).map(|(field, _)| field);
+    let foreign = foreign.filter(|field| !needed.contains(field) && !allowed.contains(field));
+    let messages: Vec<String> = foreign
+        .map(|field| format!("{title} has no `{field}`"))
+        .chain(needed.iter().filter(|name| !is_there(name)).map(|field| format!("{title} needs `{field}`")))
+        .collect();
+    if messages.is_empty() { Ok(()) } else { Err(messages.join("; ")) }
 }
 
 /// JSON that is no schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaJsonError {
     /// A type name that is none.
-    #[error("field `{field}`: unknown type `{type_name}`")]
+    #[error("field `{field}`: unknown type `{type_name}`{}", suggested_type(type_name))]
     UnknownType {
         /// The field.
         field: String,
@@ -120,45 +196,114 @@ impl FieldJson {
     /// The field as it is asked for.
     ///
     /// # Errors
-    /// [`SchemaJsonError`] if a type or default is none.
+    /// The first [`SchemaJsonError`], if a type or default is none.
     pub fn to_new_field(&self) -> Result<NewField, SchemaJsonError> {
-        let field_type = self.field_type.to_new_type(&self.name)?;
+        let mut first = None;
+        let field = self.convert("", &mut |_, error| {
+            first.get_or_insert(error);
+        });
+        first.map_or(Ok(field), Err)
+    }
+
+    /// The field as it is asked for. What is wrong with it is added to the faults, with its place, which begins with `at`; the field
+    /// is then good for nothing but to look for more faults: what is of an unknown type is a string.
+    pub fn read(&self, at: &str, faults: &mut Vec<Fault>) -> NewField {
+        self.convert(at, &mut |at, error| faults.push(Fault::at(at, error.to_string())))
+    }
+
+    fn convert(&self, at: &str, found: &mut dyn FnMut(&str, SchemaJsonError)) -> NewField {
+        let field_type = self.field_type.convert(&self.name, at, found);
         let default = match (&self.default, &field_type) {
             (None | Some(serde_json::Value::Null), _) => None,
-            (Some(json), NewType::Primitive(column_type)) => Some(
-                value_from_json(json, *column_type)
-                    .ok_or_else(|| SchemaJsonError::BadDefault { field: self.name.clone() })?,
-            ),
-            (Some(_), _) => return Err(SchemaError::NestedDefault(self.name.clone()).into()),
+            (Some(json), NewType::Primitive(column_type)) => {
+                let default = value_from_json(json, *column_type);
+                // Of what is of an unknown type, that is the fault.
+                if default.is_none() && self.field_type.is_known() {
+                    found(at, SchemaJsonError::BadDefault { field: self.name.clone() });
+                }
+                default
+            }
+            (Some(_), _) => {
+                found(at, SchemaError::NestedDefault(self.name.clone()).into());
+                None
+            }
         };
         let (id, name) = (self.id.map(FieldId), self.name.clone());
-        Ok(NewField { id, name, field_type, nullable: self.nullable, default, doc: self.doc.clone() })
+        NewField { id, name, field_type, nullable: self.nullable, default, doc: self.doc.clone() }
     }
 }
 
 impl TypeJson {
-    fn to_new_type(&self, field: &str) -> Result<NewType, SchemaJsonError> {
-        Ok(match self {
-            Self::Primitive(type_name) => {
-                NewType::Primitive(type_name.parse().map_err(|_| SchemaJsonError::UnknownType {
-                    field: field.to_owned(),
-                    type_name: type_name.clone(),
-                })?)
-            }
+    fn is_known(&self) -> bool {
+        !matches!(self, Self::Primitive(name) if name.parse::<PrimitiveType>().is_err())
+    }
+
+    fn convert(&self, field: &str, at: &str, found: &mut dyn FnMut(&str, SchemaJsonError)) -> NewType {
+        match self {
+            Self::Primitive(type_name) => NewType::Primitive(type_name.parse().unwrap_or_else(|_| {
+                let (field, type_name) = (field.to_owned(), type_name.clone());
+                found(at, SchemaJsonError::UnknownType { field, type_name });
+                PrimitiveType::String
+            })),
             Self::Nested(NestedJson::Struct { fields }) => {
-                NewType::Struct(fields.iter().map(FieldJson::to_new_field).collect::<Result<_, _>>()?)
+                let fields = fields.iter().enumerate();
+                let convert =
+                    |(index, field): (usize, &FieldJson)| field.convert(&format!("{at}.type.fields[{index}]"), found);
+                NewType::Struct(fields.map(convert).collect())
             }
             Self::Nested(NestedJson::List { element_id, element }) => {
-                NewType::List { element_id: element_id.map(FieldId), element: Box::new(element.to_new_type(field)?) }
+                let element = element.convert(field, &format!("{at}.type.element"), found);
+                NewType::List { element_id: element_id.map(FieldId), element: Box::new(element) }
             }
             Self::Nested(NestedJson::Map { key_id, key, value_id, value }) => NewType::Map {
                 key_id: key_id.map(FieldId),
-                key: Box::new(key.to_new_type(field)?),
+                key: Box::new(key.convert(field, &format!("{at}.type.key"), found)),
                 value_id: value_id.map(FieldId),
-                value: Box::new(value.to_new_type(field)?),
+                value: Box::new(value.convert(field, &format!("{at}.type.value"), found)),
             },
-        })
+        }
     }
+}
+
+/// The names of primitive types, those with parameters as examples of them, and what other systems call them.
+const TYPE_NAMES: [(&str, &[&str]); 21] = [
+    ("boolean", &["bool"]),
+    ("int8", &["tinyint"]),
+    ("int16", &["smallint", "short"]),
+    ("int32", &["int", "integer"]),
+    ("int64", &["long", "bigint"]),
+    ("uint8", &[]),
+    ("uint16", &[]),
+    ("uint32", &["uint"]),
+    ("uint64", &[]),
+    ("float16", &["half"]),
+    ("float32", &["float", "real"]),
+    ("float64", &["double"]),
+    ("decimal(9,2)", &["decimal", "numeric"]),
+    ("string", &["text", "varchar", "utf8"]),
+    ("binary", &["bytes", "blob"]),
+    ("fixed(16)", &["fixed"]),
+    ("uuid", &[]),
+    ("date", &["date32"]),
+    ("time(us)", &[]),
+    ("timestamp(us)", &["datetime"]),
+    ("timestamptz(us)", &[]),
+];
+
+/// The primitive type of a name.
+///
+/// # Errors
+/// That there is none, as a sentence, with the one that was probably meant.
+pub fn type_named(name: &str) -> Result<PrimitiveType, String> {
+    name.parse().map_err(|_| format!("unknown type `{name}`{}", suggested_type(name)))
+}
+
+fn suggested_type(name: &str) -> String {
+    let folded = name.to_lowercase();
+    let by_alias = TYPE_NAMES.iter().find(|(_, aliases)| aliases.contains(&folded.as_str()));
+    let suggestion =
+        by_alias.map(|(name, _)| *name).or_else(|| nearest(name, TYPE_NAMES.iter().map(|(name, _)| *name)));
+    suggestion.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
 
 impl From<&Field> for FieldJson {
@@ -276,6 +421,37 @@ mod tests {
         let (given, kept): (serde_json::Value, serde_json::Value) =
             (serde_json::from_str(text).unwrap(), serde_json::from_str(&stored).unwrap());
         assert_eq!(given, kept);
+    }
+
+    #[test]
+    fn a_type_that_was_probably_meant_is_suggested() {
+        let check = |name: &str, expected: &str| assert_eq!(type_named(name).unwrap_err(), expected);
+        check("int", "unknown type `int`, did you mean `int32`?");
+        check("DOUBLE", "unknown type `DOUBLE`, did you mean `float64`?");
+        check("int33", "unknown type `int33`, did you mean `int32`?");
+        check("timestamp(s", "unknown type `timestamp(s`, did you mean `timestamp(us)`?");
+        check("geometry", "unknown type `geometry`");
+        assert!(TYPE_NAMES.iter().all(|(name, _)| type_named(name).is_ok()));
+    }
+
+    #[test]
+    fn every_fault_of_a_nested_field_is_found() {
+        let json = r#"{"name": "s", "type": {"type": "struct", "fields": [
+            {"name": "a", "type": "int7", "default": "x"},
+            {"name": "m", "type": {"type": "map", "key": "text", "value": {"type": "list", "element": "blob"}}},
+            {"name": "b", "type": "int8", "default": 300}
+        ]}, "default": 1}"#;
+        let (field, mut faults) = (serde_json::from_str::<FieldJson>(json).unwrap(), Vec::new());
+        field.read("f", &mut faults);
+        let at: Vec<&str> = faults.iter().filter_map(|fault| fault.at.as_deref()).collect();
+        let expected = [
+            "f.type.fields[0]",
+            "f.type.fields[1].type.key",
+            "f.type.fields[1].type.value.type.element",
+            "f.type.fields[2]",
+            "f",
+        ];
+        assert_eq!(at, expected);
     }
 
     #[test]

@@ -9,12 +9,12 @@ use prunus_statistics::{FieldId, PrimitiveType};
 
 use crate::catalog::Catalog;
 use crate::column_ref;
-use crate::location::Location;
+use crate::location::{Location, LocationError};
 use crate::name::{NamespaceName, TableIdent};
 use crate::once::{Done, Once};
 use crate::page::PageSize;
 use crate::properties::StatisticsProperties;
-use crate::schema::{LeafColumn, NewField, Schema, assign_ids};
+use crate::schema::{LeafColumn, NewField, Schema, assign_ids_or_all};
 use crate::schema_json::{schema_from_text, schema_to_text};
 use crate::{Error, Fault, Result, blocking, schema_from_file};
 
@@ -93,35 +93,29 @@ impl Catalog {
     /// # Errors
     /// As [`Catalog::create_table`], and [`Error::KeyReused`].
     pub async fn create_table_once(&self, new: NewTable, once: Once<Table>) -> Result<Done<Table>> {
-        let location = match &new.location {
-            Some(text) => Some(
-                Location::parse(text, None)
-                    .map_err(|error| Error::invalid(Fault::at("location", error.to_string())))?,
-            ),
-            None => None,
+        let NewTable { ident, schema, location, cluster_by, properties } = new;
+        let (fields, faults) = match schema {
+            SchemaSource::Fields(fields) => (Some(fields), Vec::new()),
+            SchemaSource::File(path) => self.fields_of_file(&path, location.as_deref()).await?,
         };
-        let fields = match new.schema {
-            SchemaSource::Fields(fields) => fields,
-            SchemaSource::File(path) => {
-                schema_from_file::schema_of_file(&self.storage, &path, location.as_ref()).await?
+        let definition = define(fields, location.as_deref(), cluster_by.as_deref(), &properties);
+        let Definition { location, schema, cluster_by } = match (definition, faults.is_empty()) {
+            (Ok(definition), true) => definition,
+            (definition, _) => {
+                let others = definition.err().unwrap_or_default();
+                return Err(Error::Invalid(faults.into_iter().chain(others).collect()));
             }
         };
-        let schema = assign_ids(fields).map_err(|error| Error::invalid(Fault::at("schema", error.to_string())))?;
-        let leaves = schema.leaf_columns();
-        StatisticsProperties::parse_for(&new.properties, &schema).map_err(Error::Invalid)?;
         let row = NewTableRow {
-            namespace: new.ident.namespace.as_str().to_owned(),
-            name: new.ident.name.as_str().to_owned(),
+            namespace: ident.namespace.as_str().to_owned(),
+            name: ident.name.as_str().to_owned(),
             uuid: self.clock.new_uuid().to_string(),
             location: location.map(|location| location.as_str().to_owned()),
             schema: schema_to_text(&schema).map_err(|_| Error::StoredSchema)?,
             columns: stored_columns(&schema),
             last_field_id: schema.last_field_id(),
-            cluster_by: match new.cluster_by {
-                Some(keys) => cluster_by_ids(keys, &leaves)?,
-                None => default_cluster_by(&leaves),
-            },
-            properties: new.properties,
+            cluster_by,
+            properties,
             created_at_ms: self.clock.now_ms(),
         };
         self.write_once(once, move |tx| {
@@ -129,6 +123,17 @@ impl Catalog {
             load(tx, row)
         })
         .await
+    }
+
+    /// The fields of a table that is made from a file, or what is wrong with the file. Without a location that reads, the file is
+    /// looked for where its path alone says.
+    async fn fields_of_file(&self, path: &str, location: Option<&str>) -> Result<(Option<Vec<NewField>>, Vec<Fault>)> {
+        let base = location.and_then(|text| Location::parse(text, None).ok());
+        match schema_from_file::schema_of_file(&self.storage, path, base.as_ref()).await {
+            Ok(fields) => Ok((Some(fields), Vec::new())),
+            Err(Error::Invalid(faults)) => Ok((None, faults)),
+            Err(error) => Err(error),
+        }
     }
 
     /// A page of the tables of a namespace in the order of their names, from the first one after `after`, and whether there
@@ -189,6 +194,65 @@ impl Catalog {
     }
 }
 
+/// What a table is made of.
+struct Definition {
+    location: Option<Location>,
+    schema: Schema,
+    cluster_by: Vec<FieldId>,
+}
+
+/// What is wrong with a table that is to be created, as far as no file needs to be read for it; `fields` are `None` where they are
+/// not known, and nothing is said of columns then.
+pub fn faults_of_table(
+    fields: Option<Vec<NewField>>,
+    location: Option<&str>,
+    cluster_by: Option<&[String]>,
+    properties: &BTreeMap<String, String>,
+) -> Vec<Fault> {
+    define(fields, location, cluster_by, properties).err().unwrap_or_default()
+}
+
+/// What a table is made of; or every fault, which are none only where the fields are not known.
+fn define(
+    fields: Option<Vec<NewField>>,
+    location: Option<&str>,
+    cluster_by: Option<&[String]>,
+    properties: &BTreeMap<String, String>,
+) -> Result<Definition, Vec<Fault>> {
+    let mut faults = Vec::new();
+    let location = location.map(|text| Location::parse(text, None)).transpose().unwrap_or_else(|error| {
+        let message = match error {
+            LocationError::Relative => {
+                "a location is an absolute path or a URL, and this is a relative path".to_owned()
+            }
+            error => error.to_string(),
+        };
+        faults.push(Fault::at("location", message));
+        None
+    });
+    let schema = fields.and_then(|fields| match assign_ids_or_all(fields) {
+        Ok(schema) => Some(schema),
+        Err(errors) => {
+            faults.extend(errors.into_iter().map(|error| Fault::at("schema", error.to_string())));
+            None
+        }
+    });
+    // Of a schema that cannot be made nobody knows the columns.
+    let Some(schema) = schema else {
+        faults.extend(StatisticsProperties::parse(properties).err().unwrap_or_default());
+        return Err(faults);
+    };
+    let cluster_by = match cluster_by {
+        Some(keys) => cluster_by_ids(keys, &schema.leaf_columns(), &schema.item_columns()).unwrap_or_else(|of_keys| {
+            faults.extend(of_keys);
+            Vec::new()
+        }),
+        None => default_cluster_by(&schema.leaf_columns()),
+    };
+    faults.extend(StatisticsProperties::parse_for(properties, &schema).err().unwrap_or_default());
+    if faults.is_empty() { Ok(Definition { location, schema, cluster_by }) } else { Err(faults) }
+}
+
 /// The columns of a schema that the store keeps statistics of.
 pub(crate) fn stored_columns(schema: &Schema) -> Vec<SchemaColumn> {
     let columns = schema.leaf_columns().into_iter().chain(schema.item_columns());
@@ -203,17 +267,21 @@ fn default_cluster_by(leaves: &[LeafColumn]) -> Vec<FieldId> {
     leaves.iter().find(is_time).map(|leaf| leaf.id).into_iter().collect()
 }
 
-/// The columns of these keys.
-pub(crate) fn cluster_by_ids(keys: Vec<String>, leaves: &[LeafColumn]) -> Result<Vec<FieldId>> {
+/// The columns of these keys, or a fault for each that is none. `items` are what lies in lists and maps.
+pub(crate) fn cluster_by_ids(
+    keys: &[String],
+    leaves: &[LeafColumn],
+    items: &[LeafColumn],
+) -> Result<Vec<FieldId>, Vec<Fault>> {
     let mut ids = Vec::new();
     let mut faults = Vec::new();
     for key in keys {
-        match column_ref::find(leaves, &key) {
+        match column_ref::find(leaves, key) {
             Some(leaf) => ids.push(leaf.id),
-            None => faults.push(Fault::at("cluster_by", "there is no such column, or it is nested").in_column(key)),
+            None => faults.push(Fault::at("cluster_by", column_ref::unknown(key, leaves, items)).in_column(key)),
         }
     }
-    if faults.is_empty() { Ok(ids) } else { Err(Error::Invalid(faults)) }
+    if faults.is_empty() { Ok(ids) } else { Err(faults) }
 }
 
 /// The keys of these columns; one that is not in the schema has none.

@@ -24,6 +24,7 @@ mod writer;
 mod checked;
 mod json;
 mod namespace;
+mod names;
 mod schema;
 mod snapshot;
 mod table;

@@ -38,6 +38,7 @@ mod interval_literal;
 mod operation;
 mod value;
 mod sql;
+mod suggestion;
 mod tile;
 mod zone_maps;
 
@@ -56,4 +57,5 @@ pub use program::{Conjunct, PruningProgram};
 pub use residual::{MAX_RESIDUALS, Residual, ResidualProgram, Residuals};
 pub use selection::{Selection, Verdict};
 pub use sql::{MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_WORDS};
+pub use suggestion::nearest;
 pub use zone_maps::{ColumnZones, ZoneColumns, ZoneMaps, ZoneMapsError};

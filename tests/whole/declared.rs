@@ -114,7 +114,7 @@ async fn a_declaration_that_is_none_is_refused() {
         faults(&problem),
         [
             "a: id: min is not a value of type int64",
-            "a: nope: the table has no such column, or it is nested",
+            "a: nope: unknown column `nope`",
             "b: size_bytes is needed, since the table's files are not read",
             "c: id: the column is declared absent and has statistics",
             "d: t: the partition value 'yesterday' is not of type timestamptz(ms)",

@@ -563,7 +563,7 @@ async fn every_fault_of_a_request_is_named() {
         (
             422,
             vec![
-                "schema[0] z: there is no such column, or it is in a list or map".to_owned(),
+                "schema[0] z: unknown column `z`".to_owned(),
                 "schema[1] a: int32 does not widen to int8, which does not hold all its values in their order"
                     .to_owned(),
                 "properties.nan_counts `no` is none of `background`, `at_commit`, `unknown`".to_owned(),

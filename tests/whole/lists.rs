@@ -399,11 +399,10 @@ async fn items_may_be_declared_but_not_their_counts() {
         file("c", json!({"l": {"min": 1}, "m.element": {"min": 1}, "l.element": {"min": "x"}})),
     ]});
     let (status, problem) = server.try_commit("t", &lies).await;
-    let nested = "the table has no such column, or it is nested";
     let expected = [
-        format!("c: l: {nested}"),
+        "c: l: column `l` is nested; what is in it is named like `l.element`".to_owned(),
         "c: l.element: min is not a value of type float64".to_owned(),
-        format!("c: m.element: {nested}"),
+        "c: m.element: unknown column `m.element`, did you mean `l.element`?".to_owned(),
     ];
     assert_eq!((status, faults(&problem)), (422, expected.to_vec()));
 }

@@ -14,6 +14,7 @@ mod changes;
 mod clock;
 mod commits;
 mod concurrency;
+mod contract;
 mod coverage;
 mod damage;
 mod declared;

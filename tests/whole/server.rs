@@ -127,6 +127,22 @@ impl Server {
         (self.read(response).await, replayed)
     }
 
+    /// Sends a request as it is written: its status, content type and body.
+    pub(crate) async fn send_raw(
+        &self,
+        method: reqwest::Method,
+        route: &str,
+        headers: &[(&str, &str)],
+        body: String,
+    ) -> (u16, String, Vec<u8>) {
+        let request = self.client.request(method, format!("{}{route}", self.url)).body(body);
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        let response = request.send().await.unwrap();
+        let content_type = response.headers().get("content-type").map(|value| value.to_str().unwrap().to_owned());
+        let status = response.status().as_u16();
+        (status, content_type.unwrap_or_default(), response.bytes().await.unwrap().to_vec())
+    }
+
     async fn answer(&self, request: reqwest::RequestBuilder) -> Answer {
         let response = request.send().await.unwrap();
         self.read(response).await

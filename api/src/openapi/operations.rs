@@ -92,6 +92,7 @@ fn path_parameter(part: &str) -> Parameter {
         "audit_id" => (reference(&NumberSchema::name()), "The audit."),
         "manifest_id" => (reference(&NumberSchema::name()), "The manifest."),
         "file" => (text(), "The name of the file."),
+        "name" => (text(), "What stands behind `/problems/`."),
         _ => (text(), ""),
     };
     ParameterBuilder::new()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use prunus_catalog::{Catalog, Fault, FileId, SnapshotId, SnapshotRef, TableIdent};
+use prunus_catalog::{Catalog, Fault, FileId, PageSize, SnapshotId, SnapshotRef, TableIdent};
 use serde::Deserialize;
 use utoipa::openapi::schema::{OneOfBuilder, Schema};
 use utoipa::openapi::{Ref, RefOr};
@@ -39,6 +39,16 @@ pub(crate) struct FilesQuery {
     page_size: Option<u32>,
     /// The `next_page_token` of the page before.
     page_token: Option<String>,
+}
+
+impl FilesQuery {
+    /// How large a page is; one file has none.
+    fn page_size(&self) -> Result<PageSize, Vec<Fault>> {
+        let has_no_pages = self.path.is_some() && (self.page_size.is_some() || self.page_token.is_some());
+        let fault = Fault::at("path", "one file has no pages: leave out path, or page_size and page_token");
+        let of_path = if has_no_pages { Err(vec![fault]) } else { Ok(()) };
+        Fault::both(page_size(self.page_size), of_path).map(|(size, ())| size)
+    }
 }
 
 /// A page of files; or, where one is asked for by its path, that file. A handler answers with either.
@@ -76,12 +86,10 @@ pub(crate) async fn list(
     RequestIdOf(request_id): RequestIdOf,
     QueryOf(mut query): QueryOf<FilesQuery>,
 ) -> Result<Response, Problem> {
-    let snapshot = snapshot_ref(query.snapshot_id, query.as_of.as_deref())?;
+    let snapshot = snapshot_ref(query.snapshot_id, query.as_of.as_deref());
+    let (snapshot, page_size) = Fault::both(snapshot, query.page_size())?;
     match query.path.take() {
-        None => list_page((catalog, request_id), ident, snapshot, &query, accepted.format()?).await,
-        Some(_) if query.page_size.is_some() || query.page_token.is_some() => {
-            Err(Fault::at("path", "one file has no pages").into())
-        }
+        None => list_page((catalog, request_id), ident, (snapshot, page_size), &query, accepted.format()?).await,
         Some(path) => {
             accepted.json()?;
             Ok(Json(FileJson::from(catalog.load_file(ident, snapshot, path).await?)).into_response())
@@ -92,7 +100,7 @@ pub(crate) async fn list(
 async fn list_page(
     (catalog, request_id): (Catalog, String),
     ident: TableIdent,
-    snapshot: SnapshotRef,
+    (snapshot, page_size): (SnapshotRef, PageSize),
     query: &FilesQuery,
     format: Format,
 ) -> Result<Response, Problem> {
@@ -102,7 +110,7 @@ async fn list_page(
     let after = position.map(|position| FileId(position.after));
     let writer = FilesWriter { format, tokens };
     let begin = move |page: &_, first: &_| writer.begin(page, first);
-    let asked = (after, page_size(query.page_size)?);
+    let asked = (after, page_size);
     let (page, first) = catalog.list_files_page(ident, snapshot, asked, begin).await.map_err(stale(position))?;
     let page = Arc::new(page);
     let rest = (1..page.chunks()).map(move |index| {

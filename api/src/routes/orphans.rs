@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use prunus_catalog::{Catalog, OrphansRequest};
+use prunus_catalog::{Catalog, Fault, OrphansRequest};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -41,12 +41,13 @@ pub(crate) async fn list(
 ) -> Result<Json<OrphansJson>, Problem> {
     let tokens = PageTokens::of("orphans", &(ident.to_string(), &query.older_than));
     let position: Option<OrphanPosition> = tokens.decode(query.page_token.as_deref())?;
-    let asked = query.older_than.as_deref().map(|text| parse_time("older_than", text)).transpose()?;
+    let asked = query.older_than.as_deref().map(|text| parse_time("older_than", text)).transpose();
+    let (asked, page_size) = Fault::both(asked, page_size(query.page_size))?;
     let (older_than_ms, after) = match position {
         None => (asked, None),
         Some(position) => (Some(position.older_than_ms), Some(position.after)),
     };
-    let request = OrphansRequest { older_than_ms, after, page_size: page_size(query.page_size)? };
+    let request = OrphansRequest { older_than_ms, after, page_size };
     let page = catalog.list_orphans(ident, request).await?;
     let next = page.next_after.clone().map(|after| OrphanPosition { older_than_ms: page.older_than_ms, after });
     let next_page_token = next.map(|position| tokens.encode(&position));

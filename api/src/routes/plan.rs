@@ -38,7 +38,7 @@ pub(crate) async fn plan(
     let position: Option<PlanPosition> = tokens.decode(plan.page_token.as_deref())?;
     let part = if position.is_none() { PlanPart::First } else { PlanPart::Later };
     let writer = PlanWriter { format: accepted.format()?, tokens, part };
-    let request = plan.parse(position)?;
+    let request = plan.parse(position);
     let begin = move |page: &_, first: &_| writer.begin(page, first);
     let (page, first) = catalog.plan_page(ident, request, begin).await.map_err(stale(position))?;
     if position.is_none() {
@@ -65,6 +65,6 @@ pub(crate) async fn explain(
     TableOf(ident): TableOf,
     JsonBody(body): JsonBody<ExplainJson>,
 ) -> Result<Json<ExplainedJson>, Problem> {
-    let request = body.plan.parse(None)?;
+    let request = body.plan.parse(None);
     Ok(Json(catalog.explain(ident, body.path, request).await?.into()))
 }

@@ -92,7 +92,7 @@ pub(crate) async fn alter(
     TableOf(ident): TableOf,
     JsonBody(body): JsonBody<AlterTableJson>,
 ) -> Result<Response, Problem> {
-    let done = catalog.alter_table_once(ident, body.parse()?, key.once(ALTERED)).await?;
+    let done = catalog.alter_table_once(ident, body.parse(), key.once(ALTERED)).await?;
     let tag = match &done {
         Done::Now(table) => etag::of(&ALTERED(table)?.body),
         Done::Before(_) => None,

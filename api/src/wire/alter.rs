@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use prunus_catalog::{AlterRequest, Fault, FieldJson, FieldPlace, NameError, SchemaChange, TypeJson, whole_number};
+use prunus_catalog::{
+    AlterRequest, Fault, FieldJson, FieldPlace, NameError, SchemaChange, TypeJson, check_fields, type_named,
+};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
@@ -34,13 +36,13 @@ pub struct AlterTableJson {
 
 /// A change of a schema. Columns are named by name, by dotted path through structs, or by `#id`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "op", rename_all = "snake_case", try_from = "SchemaChangeFields")]
 pub enum SchemaChangeJson {
     /// A field more.
     #[schema(title = "AddField")]
     Add {
         /// Its id; assigned where absent.
-        #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(value_type = Option<FieldIdSchema>)]
         id: Option<i32>,
         /// Its name; a dotted path where it goes into a struct.
@@ -50,17 +52,16 @@ pub enum SchemaChangeJson {
         #[schema(schema_with = TypeSchema::schema)]
         field_type: TypeJson,
         /// Whether rows may be null; they may if it is absent.
-        #[serde(default = "nullable")]
         nullable: bool,
         /// What rows of files without the field read as.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(value_type = ValueSchema)]
         default: Option<serde_json::Value>,
         /// A note for people.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         doc: Option<String>,
         /// The column beside it that it comes after; null to come first, absent to come last.
-        #[serde(default, skip_serializing_if = "PlaceJson::is_last")]
+        #[serde(skip_serializing_if = "PlaceJson::is_last")]
         after: PlaceJson,
     },
     /// Another name.
@@ -98,13 +99,100 @@ pub enum SchemaChangeJson {
         /// The column.
         column: String,
         /// The column beside it that it comes after; null to come first.
-        #[serde(deserialize_with = "required")]
         after: PlaceJson,
     },
 }
 
-fn nullable() -> bool {
-    true
+/// The fields of a [`SchemaChangeJson`], whichever change it is. (serde does not say where a fault is in what has variants.)
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SchemaChangeFields {
+    op: SchemaChangeOp,
+    #[serde(default)]
+    id: Option<i32>,
+    #[serde(default, deserialize_with = "given")]
+    name: Option<String>,
+    #[serde(default, rename = "type", deserialize_with = "given")]
+    field_type: Option<TypeJson>,
+    #[serde(default, deserialize_with = "given")]
+    nullable: Option<bool>,
+    #[serde(default)]
+    default: Option<serde_json::Value>,
+    #[serde(default)]
+    doc: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    after: Option<PlaceJson>,
+    #[serde(default, deserialize_with = "given")]
+    column: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    to: Option<String>,
+}
+
+/// Which change it is.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SchemaChangeOp {
+    Add,
+    Rename,
+    Drop,
+    Widen,
+    MakeNullable,
+    Move,
+}
+
+/// Reads what is there, so that null is something other than nothing.
+fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+impl SchemaChangeOp {
+    /// Its name, the fields that it needs, and those that it may have.
+    const fn form(self) -> (&'static str, &'static [&'static str], &'static [&'static str]) {
+        match self {
+            Self::Add => ("`add`", &["name", "type"], &["id", "nullable", "default", "doc", "after"]),
+            Self::Rename => ("`rename`", &["column", "to"], &[]),
+            Self::Drop => ("`drop`", &["column"], &[]),
+            Self::Widen => ("`widen`", &["column", "type"], &[]),
+            Self::MakeNullable => ("`make_nullable`", &["column"], &[]),
+            Self::Move => ("`move`", &["column", "after"], &[]),
+        }
+    }
+}
+
+impl TryFrom<SchemaChangeFields> for SchemaChangeJson {
+    type Error = String;
+
+    fn try_from(fields: SchemaChangeFields) -> Result<Self, String> {
+        let there = [
+            ("id", fields.id.is_some()),
+            ("name", fields.name.is_some()),
+            ("type", fields.field_type.is_some()),
+            ("nullable", fields.nullable.is_some()),
+            ("default", fields.default.is_some()),
+            ("doc", fields.doc.is_some()),
+            ("after", fields.after.is_some()),
+            ("column", fields.column.is_some()),
+            ("to", fields.to.is_some()),
+        ];
+        let SchemaChangeFields { op, id, name, field_type, nullable, default, doc, after, column, to } = fields;
+        let (title, needed, allowed) = op.form();
+        check_fields(title, &there, needed, allowed)?;
+        let (name, column, to) = (name.unwrap_or_default(), column.unwrap_or_default(), to.unwrap_or_default());
+        let after = after.unwrap_or_default();
+        Ok(match (op, field_type) {
+            (SchemaChangeOp::Add, Some(field_type)) => {
+                Self::Add { id, name, field_type, nullable: nullable.unwrap_or(true), default, doc, after }
+            }
+            (SchemaChangeOp::Widen, Some(TypeJson::Primitive(to))) => Self::Widen { column, to },
+            (SchemaChangeOp::Add | SchemaChangeOp::Widen, _) => {
+                return Err("`widen` needs the name of a primitive type in `type`".to_owned());
+            }
+            (SchemaChangeOp::Rename, _) => Self::Rename { column, to },
+            (SchemaChangeOp::Drop, _) => Self::Drop { column },
+            (SchemaChangeOp::MakeNullable, _) => Self::MakeNullable { column },
+            (SchemaChangeOp::Move, _) => Self::Move { column, after },
+        })
+    }
 }
 
 /// A place among the columns beside it: null, or the column that it comes after.
@@ -161,53 +249,45 @@ impl From<PlaceJson> for FieldPlace {
     }
 }
 
-/// Without it, serde takes an option that is absent for null.
-fn required<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PlaceJson, D::Error> {
-    PlaceJson::deserialize(deserializer)
-}
-
 impl AlterTableJson {
-    /// The change as the catalog is asked for it; every fault found.
-    pub(crate) fn parse(self) -> Result<AlterRequest, Vec<Fault>> {
+    /// The change as the catalog is asked for it, with every fault found: where there are any, what is at fault is another change
+    /// that can be looked at with the rest.
+    pub(crate) fn parse(self) -> AlterRequest {
         let mut faults = Vec::new();
         let rename = self.rename.map(|name| name.parse()).transpose().unwrap_or_else(|error: NameError| {
             faults.push(Fault::at("rename", error.to_string()));
             None
         });
-        let mut schema = Vec::with_capacity(self.schema.len());
-        for (index, change) in self.schema.into_iter().enumerate() {
-            match change.parse() {
-                Ok(change) => schema.push(change),
-                Err((column, message)) => {
-                    faults.push(Fault::at(format!("schema[{index}]"), message).in_column(column));
-                }
-            }
-        }
-        if !faults.is_empty() {
-            return Err(faults);
-        }
-        Ok(AlterRequest { rename, properties: self.properties, cluster_by: self.cluster_by, schema })
+        let changes = self.schema.into_iter().enumerate();
+        let schema = changes.map(|(index, change)| change.parse(&format!("schema[{index}]"), &mut faults)).collect();
+        AlterRequest { rename, properties: self.properties, cluster_by: self.cluster_by, schema, faults }
     }
 }
 
 impl SchemaChangeJson {
-    /// The change; or its column, and what is wrong.
-    fn parse(self) -> Result<SchemaChange, (String, String)> {
-        Ok(match self {
+    /// The change. What of it is none is added to the faults, and is another change of the same column.
+    fn parse(self, at: &str, faults: &mut Vec<Fault>) -> SchemaChange {
+        match self {
             Self::Add { id, name, field_type, nullable, default, doc, after } => {
                 let field = FieldJson { id, name, field_type, nullable, default, doc };
-                let parsed = field.to_new_field().map_err(|error| (field.name, error.to_string()))?;
+                let mut of_field = Vec::new();
+                let parsed = field.read(at, &mut of_field);
+                faults.extend(of_field.into_iter().map(|fault| fault.in_column(&field.name)));
                 SchemaChange::Add { field: parsed, place: after.into() }
             }
             Self::Rename { column, to } => SchemaChange::Rename { column, to },
             Self::Drop { column } => SchemaChange::Drop { column },
-            Self::Widen { column, to } => match to.parse() {
+            Self::Widen { column, to } => match type_named(&to) {
                 Ok(to) => SchemaChange::Widen { column, to },
-                Err(error) => return Err((column, format!("{error}"))),
+                Err(message) => {
+                    faults.push(Fault::at(at, message).in_column(&column));
+                    // Which looks for the column, too.
+                    SchemaChange::MakeNullable { column }
+                }
             },
             Self::MakeNullable { column } => SchemaChange::MakeNullable { column },
             Self::Move { column, after } => SchemaChange::Move { column, place: after.into() },
-        })
+        }
     }
 }
 
@@ -222,7 +302,8 @@ mod tests {
         let shown = |fault: Fault| {
             format!("{} {}: {}", fault.at.unwrap_or_default(), fault.column.unwrap_or_default(), fault.message)
         };
-        body.parse().map_err(|faults| faults.into_iter().map(shown).collect())
+        let request = body.parse();
+        if request.faults.is_empty() { Ok(request) } else { Err(request.faults.into_iter().map(shown).collect()) }
     }
 
     #[test]
@@ -248,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_move_says_where_to() {
-        assert_eq!(parse(json!({"schema": [{"op": "move", "column": "a"}]})).unwrap_err(), ["missing field `after`"]);
+        assert_eq!(parse(json!({"schema": [{"op": "move", "column": "a"}]})).unwrap_err(), ["`move` needs `after`"]);
     }
 
     #[test]
@@ -262,8 +343,8 @@ mod tests {
             faults.unwrap_err(),
             [
                 "rename : `t` names no namespace: write NAMESPACE.TABLE",
-                "schema[0] a: field `a`: unknown type `int7`",
-                "schema[2] c: unknown type `long`",
+                "schema[0] a: field `a`: unknown type `int7`, did you mean `int8`?",
+                "schema[2] c: unknown type `long`, did you mean `int64`?",
             ]
         );
     }

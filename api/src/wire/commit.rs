@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prunus_catalog::{CommitRequest, Committed, Fault, Operation, SnapshotId, whole_number};
+use prunus_catalog::{CommitRequest, Committed, Operation, SnapshotId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -22,7 +22,7 @@ pub struct CommitJson {
     /// What it means.
     pub operation: OperationJson,
     /// The snapshot that it was worked out from.
-    #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<NumberSchema>)]
     pub base_snapshot: Option<i64>,
     /// The files to be added.
@@ -43,31 +43,17 @@ pub struct CommitJson {
 }
 
 impl CommitJson {
-    /// The commit as the catalog is asked for it; every fault found.
-    pub(crate) fn parse(self) -> Result<CommitRequest, Vec<Fault>> {
-        let mut faults = Vec::new();
-        let mut add = Vec::with_capacity(self.add.len());
-        for (index, file) in self.add.into_iter().enumerate() {
-            match file.parse() {
-                Ok(file) => add.push(file),
-                Err(of_file) => {
-                    faults
-                        .extend(of_file.into_iter().map(|fault| Fault { at: Some(format!("add[{index}]")), ..fault }));
-                }
-            }
-        }
-        if !faults.is_empty() {
-            return Err(faults);
-        }
-        Ok(CommitRequest {
+    /// The commit as the catalog is asked for it; its files know what is wrong with them.
+    pub(crate) fn parse(self) -> CommitRequest {
+        CommitRequest {
             operation: self.operation.into(),
             base_snapshot: self.base_snapshot.map(SnapshotId),
-            add,
+            add: self.add.into_iter().map(NewFileJson::parse).collect(),
             remove: self.remove,
             filter: self.filter.map(Into::into),
             nan_order: self.nan_order.unwrap_or_default().into(),
             summary: self.summary,
-        })
+        }
     }
 }
 
@@ -154,9 +140,11 @@ impl From<Committed> for CommittedJson {
 
 #[cfg(test)]
 mod tests {
+    use prunus_catalog::Fault;
+
     use super::*;
 
-    fn parse(json: serde_json::Value) -> Result<CommitRequest, Vec<Fault>> {
+    fn parse(json: serde_json::Value) -> CommitRequest {
         serde_json::from_value::<CommitJson>(json).unwrap().parse()
     }
 
@@ -164,7 +152,7 @@ mod tests {
     fn a_commit_keeps_what_it_says() {
         let json =
             serde_json::json!({"operation": "replace", "base_snapshot": 3, "add": [{"path": "a"}], "remove": ["b"]});
-        let request = parse(json).unwrap();
+        let request = parse(json);
         assert_eq!(request.operation, Operation::Replace);
         assert_eq!(request.base_snapshot, Some(SnapshotId(3)));
         assert_eq!((request.add.len(), request.remove), (1, vec!["b".to_owned()]));
@@ -175,18 +163,9 @@ mod tests {
         let json = serde_json::json!({
             "operation": "overwrite", "base_snapshot": 3, "remove": ["b"], "filter": "a = 1", "nan_order": "ieee"
         });
-        let request = parse(json).unwrap();
+        let request = parse(json);
         assert_eq!(request.filter, Some(prunus_catalog::Filter::Sql("a = 1".to_owned())));
         assert_eq!(request.nan_order, prunus_catalog::NanOrder::Ieee);
-    }
-
-    #[test]
-    fn faults_of_a_file_say_which_it_is() {
-        let json = serde_json::json!({
-            "operation": "append", "add": [{"path": "a"}, {"path": "b", "columns": {"c": {"min": []}}}]
-        });
-        let at: Vec<_> = parse(json).unwrap_err().into_iter().filter_map(|fault| fault.at).collect();
-        assert_eq!(at, ["add[1]"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Expiry of snapshots.
 
-use prunus_catalog::{ExpireRequest, ExpireRun, Expired, Fault, whole_number};
+use prunus_catalog::{ExpireRequest, ExpireRun, Expired, Fault};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -16,7 +16,7 @@ pub struct ExpireJson {
     #[schema(format = DateTime)]
     pub older_than: Option<String>,
     /// Keeps so many of the newest snapshots; 1 if absent.
-    #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 4_294_967_295_i64)]
     pub keep_last: Option<u32>,
     /// Whether it is only said what would be done.
@@ -30,13 +30,13 @@ fn dry() -> bool {
 }
 
 impl ExpireJson {
-    /// The expiry as the catalog is asked for it.
+    /// The expiry as the catalog is asked for it; or every fault.
     pub(crate) fn parse(&self) -> Result<ExpireRequest, Vec<Fault>> {
-        Ok(ExpireRequest {
-            older_than_ms: self.older_than.as_deref().map(|text| parse_time("older_than", text)).transpose()?,
-            keep_last: self.keep_last,
-            run: if self.dry_run { ExpireRun::Dry } else { ExpireRun::Real },
-        })
+        let older_than_ms = self.older_than.as_deref().map(|text| parse_time("older_than", text)).transpose();
+        let run = if self.dry_run { ExpireRun::Dry } else { ExpireRun::Real };
+        // A time that does not read is a limit all the same.
+        let request = |older_than_ms| ExpireRequest { older_than_ms, keep_last: self.keep_last, run };
+        older_than_ms.map(request).map_err(|faults| faults.into_iter().chain(request(Some(0)).faults()).collect())
     }
 }
 
@@ -70,6 +70,16 @@ impl ExpiredJson {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_fault_of_an_expiry_is_found() {
+        let json = serde_json::json!({"older_than": "yesterday", "keep_last": 0});
+        let faults = serde_json::from_value::<ExpireJson>(json).unwrap().parse().unwrap_err();
+        assert_eq!(
+            faults.iter().filter_map(|fault| fault.at.as_deref()).collect::<Vec<_>>(),
+            ["older_than", "keep_last"]
+        );
+    }
 
     #[test]
     fn an_expiry_is_dry_unless_it_is_said_otherwise() {

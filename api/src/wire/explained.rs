@@ -9,12 +9,12 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{Object, ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::plan::PlanJson;
+use super::plan::{FilterJson, NanOrderJson, PlanJson};
 use super::statistics::StatisticsJson;
 
 /// A file of a plan to be explained. What the plan says of pages is of no account.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(from = "ExplainFields")]
 pub struct ExplainJson {
     /// The file.
     pub path: String,
@@ -43,6 +43,57 @@ impl PartialSchema for ExplainJson {
 impl ToSchema for ExplainJson {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
         PlanJson::schemas(schemas);
+    }
+}
+
+/// The fields of an [`ExplainJson`]. (Those of a plan stand here once more, since what is flattened does not say where a fault is.)
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExplainFields {
+    path: String,
+    #[serde(default)]
+    filter: Option<FilterJson>,
+    #[serde(default)]
+    snapshot_id: Option<i64>,
+    #[serde(default)]
+    as_of: Option<String>,
+    #[serde(default)]
+    select: Vec<String>,
+    #[serde(default)]
+    nan_order: NanOrderJson,
+    #[serde(default)]
+    time_zone: Option<String>,
+    #[serde(default = "prunes")]
+    prune: bool,
+    #[serde(default)]
+    dry_run: bool,
+    #[serde(default)]
+    page_size: Option<u32>,
+    #[serde(default)]
+    page_token: Option<String>,
+}
+
+const fn prunes() -> bool {
+    true
+}
+
+impl From<ExplainFields> for ExplainJson {
+    fn from(fields: ExplainFields) -> Self {
+        let ExplainFields { path, filter, snapshot_id, as_of, select, nan_order, time_zone, .. } = fields;
+        let ExplainFields { prune, dry_run, page_size, page_token, .. } = fields;
+        let plan = PlanJson {
+            filter,
+            snapshot_id,
+            as_of,
+            select,
+            nan_order,
+            time_zone,
+            prune,
+            dry_run,
+            page_size,
+            page_token,
+        };
+        Self { path, plan }
     }
 }
 
@@ -122,5 +173,28 @@ impl From<ExplainedConjunct> for ExplainedConjunctJson {
             statistics: statistics.collect(),
             sentence: conjunct.sentence,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_explanation_takes_every_field_of_a_plan() {
+        let plan = json!({"filter": "a = 1", "snapshot_id": 1, "as_of": "2024-01-31T12:00:00Z", "select": ["a"], "nan_order": "ieee",
+            "time_zone": "Europe/Paris", "prune": false, "dry_run": true, "page_size": 5, "page_token": "x"});
+        let mut json = plan.clone();
+        json["path"] = "p".into();
+        let explain: ExplainJson = serde_json::from_value(json.clone()).unwrap();
+        assert_eq!(explain.plan, serde_json::from_value(plan).unwrap());
+        assert_eq!(serde_json::to_value(&explain).unwrap(), json);
+    }
+
+    #[test]
+    fn an_explanation_of_a_path_alone_is_of_the_plan_of_all_rows() {
+        let explain: ExplainJson = serde_json::from_value(json!({"path": "p"})).unwrap();
+        assert_eq!(explain.plan, PlanJson::default());
     }
 }

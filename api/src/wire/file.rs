@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use prunus_catalog::{
     AddedFile, DataFileRow, Fault, FileDetail, FileEntry, NamedPartition, literal_from_json, value_to_json,
-    whole_number,
 };
 use prunus_statistics::{FileColumn, PrimitiveType, Value as ColumnValue};
 use serde::{Deserialize, Serialize};
@@ -22,11 +21,11 @@ pub struct NewFileJson {
     /// Where it is.
     pub path: String,
     /// Its size in bytes.
-    #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<CountSchema>)]
     pub size_bytes: Option<u64>,
     /// How many rows it has.
-    #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<CountSchema>)]
     pub row_count: Option<u64>,
     /// Values that it has in every row, by column.
@@ -42,8 +41,8 @@ pub struct NewFileJson {
 }
 
 impl NewFileJson {
-    /// The file as the catalog is asked to add it; every fault found.
-    pub(super) fn parse(self) -> Result<AddedFile, Vec<Fault>> {
+    /// The file as the catalog is asked to add it, with every fault found; what is at fault is left out.
+    pub(super) fn parse(self) -> AddedFile {
         let Self { path, size_bytes, row_count, absent_columns, .. } = self;
         let mut faults = Vec::new();
         let mut fault = |key: &str, message: String| faults.push(Fault::of_path(&path, message).in_column(key));
@@ -52,6 +51,7 @@ impl NewFileJson {
             let literal = literal_from_json(&json);
             if literal.is_none() && !json.is_null() {
                 fault(&key, "the partition value is not a boolean, number, string or null".to_owned());
+                continue;
             }
             partition.insert(key, literal);
         }
@@ -64,11 +64,7 @@ impl NewFileJson {
                 Err(messages) => messages.into_iter().for_each(|message| fault(&key, message)),
             }
         }
-        if faults.is_empty() {
-            Ok(AddedFile { path, size_bytes, row_count, partition, absent_columns, columns })
-        } else {
-            Err(faults)
-        }
+        AddedFile { path, size_bytes, row_count, partition, absent_columns, columns, faults }
     }
 }
 
@@ -181,7 +177,7 @@ mod tests {
         let json = serde_json::json!({
             "path": "p", "partition": {"a": null, "b": []}, "columns": {"c": {"min": {}, "max": []}, "d": {}}
         });
-        let faults = serde_json::from_value::<NewFileJson>(json).unwrap().parse().unwrap_err();
+        let faults = serde_json::from_value::<NewFileJson>(json).unwrap().parse().faults;
         let shown: Vec<_> =
             faults.iter().map(|fault| (fault.column.as_deref().unwrap(), fault.message.as_str())).collect();
         assert_eq!(
@@ -198,7 +194,7 @@ mod tests {
     #[test]
     fn a_partition_constant_may_be_null() {
         let json = serde_json::json!({"path": "p", "partition": {"a": null}});
-        let file = serde_json::from_value::<NewFileJson>(json).unwrap().parse().unwrap();
+        let file = serde_json::from_value::<NewFileJson>(json).unwrap().parse();
         assert_eq!(file.partition, BTreeMap::from([("a".to_owned(), None)]));
     }
 }

@@ -2,7 +2,6 @@
 
 use prunus_catalog::{
     Fault, FileId, Filter, NanOrder, PageSize, PlanPage, PlanRequest, Pruning, SchemaId, SnapshotId, SnapshotRef,
-    whole_number,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -26,7 +25,7 @@ pub struct PlanJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<FilterJson>,
     /// The snapshot; the newest if neither it nor a time is given.
-    #[serde(deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<NumberSchema>)]
     pub snapshot_id: Option<i64>,
     /// RFC 3339: the newest snapshot that was committed at or before it.
@@ -46,7 +45,7 @@ pub struct PlanJson {
     /// Whether only metrics are wanted.
     pub dry_run: bool,
     /// The most files of a page.
-    #[serde(deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<PageSizeSchema>)]
     pub page_size: Option<u32>,
     /// The `next_page_token` of the page before.
@@ -77,8 +76,9 @@ impl PlanJson {
         Self { page_size: None, page_token: None, dry_run: false, ..self.clone() }
     }
 
-    /// The request as the catalog is asked, from the position that a page token named; every fault found.
-    pub(crate) fn parse(self, position: Option<PlanPosition>) -> Result<PlanRequest, Vec<Fault>> {
+    /// The request as the catalog is asked, from the position that a page token named, with every fault found; what is at fault
+    /// is taken as absent.
+    pub(crate) fn parse(self, position: Option<PlanPosition>) -> PlanRequest {
         let mut faults = Vec::new();
         let snapshot = snapshot_ref(self.snapshot_id, self.as_of.as_deref()).unwrap_or_else(|found| {
             faults.extend(found);
@@ -89,14 +89,11 @@ impl PlanJson {
             faults.extend(found);
             PageSize::default()
         });
-        if !faults.is_empty() {
-            return Err(faults);
-        }
         let after = position.map(|position| FileId(position.after));
         let pinned = |position: PlanPosition| {
             SnapshotRef::Pinned(SnapshotId(position.snapshot_id), SchemaId(position.schema_id))
         };
-        Ok(PlanRequest {
+        PlanRequest {
             filter,
             snapshot: position.map_or(snapshot, pinned),
             select: self.select,
@@ -108,7 +105,8 @@ impl PlanJson {
                 None => PlanPage::First(page_size),
                 Some(file_id) => PlanPage::After(file_id, page_size),
             },
-        })
+            faults,
+        }
     }
 }
 
@@ -210,12 +208,12 @@ mod tests {
     }
 
     fn faults(json: Value) -> Vec<String> {
-        read(json).parse(None).unwrap_err().into_iter().filter_map(|fault| fault.at).collect()
+        read(json).parse(None).faults.into_iter().filter_map(|fault| fault.at).collect()
     }
 
     #[test]
     fn a_plan_of_nothing_asks_for_all_rows_of_the_newest_snapshot() {
-        let request = read(json!({})).parse(None).unwrap();
+        let request = read(json!({})).parse(None);
         assert_eq!((request.filter, request.snapshot), (None, SnapshotRef::Current));
         assert_eq!((request.pruning, request.page), (Pruning::On, PlanPage::default()));
     }
@@ -242,7 +240,7 @@ mod tests {
     #[test]
     fn a_position_pins_snapshot_and_schema() {
         let position = PlanPosition { snapshot_id: 3, schema_id: 2, after: 9 };
-        let request = read(json!({"page_size": 4})).parse(Some(position)).unwrap();
+        let request = read(json!({"page_size": 4})).parse(Some(position));
         assert_eq!(request.snapshot, SnapshotRef::Pinned(SnapshotId(3), SchemaId(2)));
         assert_eq!(request.page, PlanPage::After(FileId(9), PageSize::new(4).unwrap()));
     }

@@ -45,6 +45,42 @@ pub struct ProblemJson {
     pub conflicts: Option<Vec<ConflictJson>>,
 }
 
+/// A kind of problem, as it is told to people.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ProblemTypeJson {
+    /// `/problems/NAME`, which is where this is served.
+    #[serde(rename = "type")]
+    pub problem_type: String,
+    /// What kind of problem it is.
+    pub title: String,
+    /// The status code.
+    pub status: u16,
+    /// Whether the same request may succeed later.
+    pub retryable: bool,
+    /// What it means, and what to do about it.
+    pub description: String,
+    /// What such a problem says beside what all say.
+    pub fields: Vec<ProblemFieldJson>,
+    /// Such a problem.
+    pub example: ProblemJson,
+}
+
+/// A field that problems of a kind have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ProblemFieldJson {
+    /// Its name.
+    pub name: String,
+    /// What it says.
+    pub description: String,
+}
+
+/// All kinds of problems, by rising status.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ProblemTypesJson {
+    /// They.
+    pub problems: Vec<ProblemTypeJson>,
+}
+
 /// Something wrong with one part of a request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FaultJson {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prunus_catalog::{Snapshot, whole_number};
+use prunus_catalog::Snapshot;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -81,7 +81,6 @@ pub struct SnapshotsJson {
 #[schema(examples(json!({"snapshot_id": 1})))]
 pub struct SnapshotIdJson {
     /// Its id.
-    #[serde(deserialize_with = "whole_number::required")]
     #[schema(value_type = NumberSchema)]
     pub snapshot_id: i64,
 }

@@ -1,6 +1,6 @@
 //! The statistics of one column of one data file.
 
-use prunus_catalog::{DeclaredBound, DeclaredStatistics, literal_from_json, value_to_json, whole_number};
+use prunus_catalog::{DeclaredBound, DeclaredStatistics, literal_from_json, value_to_json};
 use prunus_statistics::{Bound, ColumnStatistics, Count, Precision, PrimitiveType, Provenance};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -27,11 +27,11 @@ pub struct NewStatisticsJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_precision: Option<PrecisionJson>,
     /// How many rows are null.
-    #[serde(deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<CountSchema>)]
     pub null_count: Option<u64>,
     /// How many rows are NaN.
-    #[serde(deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<CountSchema>)]
     pub nan_count: Option<u64>,
 }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use prunus_catalog::schema::Schema;
-use prunus_catalog::{Fault, FieldJson, NamespaceName, NewTable, SchemaId, SchemaSource, Table, TableIdent};
+use prunus_catalog::schema::{NewField, Schema};
+use prunus_catalog::{
+    Fault, FieldJson, NamespaceName, NewTable, SchemaId, SchemaSource, Table, TableIdent, TableName, faults_of_table,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -48,39 +50,46 @@ pub struct NewSchemaJson {
 }
 
 impl NewTableJson {
-    /// The table as the catalog is asked for it; every fault found.
+    /// The table as the catalog is asked for it; or every fault, those too that the catalog would find without reading a file.
     pub(crate) fn parse(self, namespace: NamespaceName) -> Result<NewTable, Vec<Fault>> {
-        let name = self.name.parse().map_err(|error| Fault::at("name", format!("{error}")));
-        let schema = match (self.schema, self.schema_from) {
-            (Some(schema), None) => schema.parse().map(SchemaSource::Fields),
-            (None, Some(path)) => Ok(SchemaSource::File(path)),
-            (None, None) => Err(vec![Fault::at("schema", "a table needs one of schema and schema_from")]),
-            (Some(_), Some(_)) => Err(vec![Fault::at("schema_from", "schema and schema_from exclude each other")]),
+        let Self { name, schema, schema_from, location, cluster_by, properties } = self;
+        let mut faults = Vec::new();
+        let name: Option<TableName> =
+            name.parse().map_err(|error| faults.push(Fault::at("name", format!("{error}")))).ok();
+        let fields = schema.map(|schema| schema.parse(&mut faults));
+        let schema = match (fields, schema_from) {
+            (Some(fields), None) => Some(SchemaSource::Fields(fields)),
+            (None, Some(path)) => Some(SchemaSource::File(path)),
+            (None, None) => {
+                faults.push(Fault::at("schema", "a table needs one of schema and schema_from"));
+                None
+            }
+            (Some(_), Some(_)) => {
+                faults.push(Fault::at("schema_from", "schema and schema_from exclude each other"));
+                None
+            }
         };
         match (name, schema) {
-            (Ok(name), Ok(schema)) => Ok(NewTable {
-                ident: TableIdent { namespace, name },
-                schema,
-                location: self.location,
-                cluster_by: self.cluster_by,
-                properties: self.properties,
-            }),
-            (name, schema) => Err(name.err().into_iter().chain(schema.err().into_iter().flatten()).collect()),
+            (Some(name), Some(schema)) if faults.is_empty() => {
+                let ident = TableIdent { namespace, name };
+                Ok(NewTable { ident, schema, location, cluster_by, properties })
+            }
+            (_, schema) => {
+                let fields = match schema {
+                    Some(SchemaSource::Fields(fields)) => Some(fields),
+                    _ => None,
+                };
+                faults.extend(faults_of_table(fields, location.as_deref(), cluster_by.as_deref(), &properties));
+                Err(faults)
+            }
         }
     }
 }
 
 impl NewSchemaJson {
-    fn parse(self) -> Result<Vec<prunus_catalog::schema::NewField>, Vec<Fault>> {
-        let mut fields = Vec::with_capacity(self.fields.len());
-        let mut faults = Vec::new();
-        for (index, field) in self.fields.iter().enumerate() {
-            match field.to_new_field() {
-                Ok(field) => fields.push(field),
-                Err(error) => faults.push(Fault::at(format!("schema.fields[{index}]"), error.to_string())),
-            }
-        }
-        if faults.is_empty() { Ok(fields) } else { Err(faults) }
+    fn parse(self, faults: &mut Vec<Fault>) -> Vec<NewField> {
+        let fields = self.fields.iter().enumerate();
+        fields.map(|(index, field)| field.read(&format!("schema.fields[{index}]"), faults)).collect()
     }
 }
 
@@ -193,16 +202,31 @@ mod tests {
     fn every_fault_of_a_new_table_is_found() {
         let pair = |at: &str, message: &str| (at.to_owned(), message.to_owned());
         let bad = serde_json::json!({"name": "a.b", "schema": {"fields": [
-            {"name": "x", "type": "int32"}, {"name": "y", "type": "int33"}, {"name": "z", "type": "int8", "default": 300}
-        ]}});
+            {"name": "x", "type": "int32"}, {"name": "y", "type": "int33"}, {"name": "z", "type": "int8", "default": 300},
+            {"name": "x", "type": "date"}
+        ]}, "location": "relative", "cluster_by": ["x", "yy"], "properties": {"verification": "foter", "statistics.zz": "none"}});
         assert_eq!(
             faults(bad),
             [
                 pair("name", "a name cannot hold the character '.'"),
-                pair("schema.fields[1]", "field `y`: unknown type `int33`"),
+                pair("schema.fields[1]", "field `y`: unknown type `int33`, did you mean `int32`?"),
                 pair("schema.fields[2]", "field `z`: the default is not a value of its type"),
+                pair("location", "a location is an absolute path or a URL, and this is a relative path"),
+                pair("schema", "two fields are named `x`"),
+                pair(
+                    "properties.verification",
+                    "`foter` is none of `footer`, `scan`, `declared`; did you mean `footer`?"
+                ),
             ]
         );
+    }
+
+    #[test]
+    fn columns_are_looked_for_where_the_names_of_all_are_known() {
+        let bad = serde_json::json!({"name": "t", "schema": {"fields": [{"name": "amount", "type": "int33"}]},
+            "cluster_by": ["amount", "amont"], "properties": {"statistics.amuont": "none"}});
+        let at: Vec<_> = faults(bad).into_iter().map(|(at, _)| at).collect();
+        assert_eq!(at, ["schema.fields[0]", "cluster_by", "properties.statistics.amuont"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prunus_catalog::{Fault, TableCommit, TableCommitted, whole_number};
+use prunus_catalog::{CommitRequest, Fault, TableCommit, TableCommitted, TableIdent};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -35,7 +35,7 @@ pub struct TableCommitJson {
     /// What the commit means.
     pub operation: OperationJson,
     /// The snapshot that it was worked out from.
-    #[serde(default, deserialize_with = "whole_number::optional", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<NumberSchema>)]
     pub base_snapshot: Option<i64>,
     /// The files to be added.
@@ -56,32 +56,34 @@ pub struct TableCommitJson {
 }
 
 impl TransactionJson {
-    /// The commits as the catalog is asked for them; every fault of all of them.
+    /// The commits as the catalog is asked for them. Where the name of a table is none, nothing else can be looked for: then every
+    /// such name and all that is known to be wrong with files.
     pub(crate) fn parse(self) -> Result<Vec<TableCommit>, Vec<Fault>> {
         let mut faults = Vec::new();
         let mut commits = Vec::with_capacity(self.commits.len());
+        let mut is_named = true;
         for (index, commit) in self.commits.into_iter().enumerate() {
-            match commit.parse() {
-                Ok(commit) => commits.push(commit),
-                Err(of_commit) => {
-                    let part = format!("commits[{index}]");
-                    faults.extend(of_commit.into_iter().map(|fault| fault.within(&part)));
-                }
+            let (table, request) = commit.parse();
+            let of_files = request.add.iter().enumerate().flat_map(|(file, added)| {
+                added.faults.iter().map(move |fault| Fault { at: Some(format!("add[{file}]")), ..fault.clone() })
+            });
+            let of_commit = table.as_ref().err().cloned().into_iter().chain(of_files);
+            faults.extend(of_commit.map(|fault| fault.within(&format!("commits[{index}]"))));
+            match table {
+                Ok(table) => commits.push(TableCommit { table, request }),
+                Err(_) => is_named = false,
             }
         }
-        if faults.is_empty() { Ok(commits) } else { Err(faults) }
+        if is_named { Ok(commits) } else { Err(faults) }
     }
 }
 
 impl TableCommitJson {
-    fn parse(self) -> Result<TableCommit, Vec<Fault>> {
+    fn parse(self) -> (Result<TableIdent, Fault>, CommitRequest) {
         let Self { table, operation, base_snapshot, add, remove, filter, nan_order, summary } = self;
         let table = table.parse().map_err(|error| Fault::at("table", format!("{error}")));
         let request = CommitJson { operation, base_snapshot, add, remove, filter, nan_order, summary }.parse();
-        match (table, request) {
-            (Ok(table), Ok(request)) => Ok(TableCommit { table, request }),
-            (table, request) => Err(table.err().into_iter().chain(request.err().into_iter().flatten()).collect()),
-        }
+        (table, request)
     }
 }
 
@@ -145,9 +147,6 @@ mod tests {
         assert_eq!(serde_json::to_value(&transaction).unwrap()["commits"][0], named);
         let alone = serde_json::from_value::<CommitJson>(commit).unwrap();
         let [TableCommit { table, request }] = &transaction.parse().unwrap()[..] else { panic!("there is one") };
-        assert_eq!(
-            (table.to_string(), format!("{request:?}")),
-            ("n.t".to_owned(), format!("{:?}", alone.parse().unwrap()))
-        );
+        assert_eq!((table.to_string(), format!("{request:?}")), ("n.t".to_owned(), format!("{:?}", alone.parse())));
     }
 }

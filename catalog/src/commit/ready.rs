@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use prunus_manifest::{CheckedCommit, NewCommit, NewDataFile, ReadTransaction, SnapshotId, TableRow, WriteTransaction};
-use prunus_pruner::NanOrder;
+use prunus_pruner::{FilterError, NanOrder};
 use tokio::time::Instant;
 
 use super::checked::FilterCheck;
@@ -71,23 +71,26 @@ impl Catalog {
         request: CommitRequest,
         deadline: Instant,
     ) -> Result<ReadyCommit> {
-        let faults = request.check_shape();
-        if !faults.is_empty() {
+        let mut faults = request.check_shape();
+        if request.is_too_large() {
             return Err(Error::Invalid(faults));
         }
-        let asked = request.filter.zip(request.base_snapshot);
-        let asked = asked.map(|(filter, base)| AskedFilter { filter, nan_order: request.nan_order, base });
+        // One without a base is at fault already, and looked at for other faults.
+        let base = request.base_snapshot.unwrap_or(SnapshotId::EMPTY);
+        let asked = request.filter.map(|filter| AskedFilter { filter, nan_order: request.nan_order, base });
         let (head, filter) = match asked {
-            None => (self.head(&table).await?, None),
+            None => (self.head(&table).await?, Ok(None)),
             Some(asked) => {
                 let ident = table.clone();
                 let (head, filter) = self.read(move |tx| head_and_filter(tx, &ident, asked)).await?;
-                (Arc::new(head), Some(filter))
+                (Arc::new(head), filter.map(Some))
             }
         };
-        let (remove, faults) = removed_paths(&request.remove, head.target.location.as_ref());
+        let (remove, of_removed) = removed_paths(&request.remove, head.target.location.as_ref());
+        faults.extend(of_removed);
         let reader = Reader { storage: Arc::clone(&self.storage), head: Arc::clone(&head), deadline };
-        let (add, warnings) = registered(reader.register_all(request.add).await?, faults)?;
+        let registered = registered(reader.register_all(request.add).await?, faults);
+        let ((add, warnings), filter) = with_filter(registered, filter)?;
         let commit = NewCommit {
             table_id: head.table_id,
             base_snapshot: request.base_snapshot,
@@ -185,15 +188,37 @@ fn registered(outcomes: Vec<Outcome>, mut faults: Vec<Fault>) -> Result<(Vec<New
     }
 }
 
-fn head_and_filter(tx: &ReadTransaction<'_>, ident: &TableIdent, asked: AskedFilter) -> Result<(Head, FilterCheck)> {
+/// What came of the files of a commit and of its filter, or the faults of both.
+fn with_filter<F, C>(files: Result<F>, filter: Result<C, Vec<FilterError>>) -> Result<(F, C)> {
+    match (files, filter) {
+        (Ok(files), Ok(filter)) => Ok((files, filter)),
+        (Err(error), Ok(_)) => Err(error),
+        (Err(Error::Invalid(faults)), Err(errors)) => {
+            Err(Error::Invalid(faults.into_iter().chain(errors.iter().map(Fault::of_filter)).collect()))
+        }
+        // A store that did not answer is worth another try only when the filter is right.
+        (_, Err(errors)) => Err(Error::Filter(errors)),
+    }
+}
+
+/// The table as it is, and the filter of a commit to it, or what is wrong with that.
+fn head_and_filter(
+    tx: &ReadTransaction<'_>,
+    ident: &TableIdent,
+    asked: AskedFilter,
+) -> Result<(Head, Result<FilterCheck, Vec<FilterError>>)> {
     let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
     let schema = TableSchema::load(tx, row.table_id, row.schema_id)?;
     // Said before any file is read. The store looks again.
     if asked.base != SnapshotId::EMPTY {
         tx.load_snapshot(row.table_id, asked.base)?;
     }
-    let filter = OverlapFilter::compile(&schema, asked.filter, asked.nan_order)?;
-    Ok((head_of(tx, &row)?, FilterCheck::new(&row, Arc::new(filter), asked.base)))
+    let filter = match OverlapFilter::compile(&schema, asked.filter, asked.nan_order) {
+        Ok(filter) => Ok(FilterCheck::new(&row, Arc::new(filter), asked.base)),
+        Err(Error::Filter(errors)) => Err(errors),
+        Err(other) => return Err(other),
+    };
+    Ok((head_of(tx, &row)?, filter))
 }
 
 fn head_of(tx: &ReadTransaction<'_>, row: &TableRow) -> Result<Head> {

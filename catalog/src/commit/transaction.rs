@@ -55,16 +55,17 @@ impl Catalog {
         once: Once<Vec<TableCommitted>>,
     ) -> Result<Done<Vec<TableCommitted>>> {
         let faults = check_shape(&commits);
-        if !faults.is_empty() {
+        if !faults.is_empty() && is_too_large(&commits) {
             return Err(Error::Invalid(faults));
         }
-        let ready = self.make_all_ready(commits).await?;
+        let ready = self.make_all_ready(commits, faults).await?;
         self.commit_ready(ready, once, |tx, ready| record_all(tx, ready)).await
     }
 
-    async fn make_all_ready(&self, commits: Vec<TableCommit>) -> Result<Vec<ReadyCommit>> {
+    /// Makes all commits ready, or finds the faults of all, with those that were found before.
+    async fn make_all_ready(&self, commits: Vec<TableCommit>, mut faults: Vec<Fault>) -> Result<Vec<ReadyCommit>> {
         let deadline = Instant::now() + MAX_READING_TIME;
-        let (mut ready, mut faults, mut failure) = (Vec::with_capacity(commits.len()), Vec::new(), None);
+        let (mut ready, mut failure) = (Vec::with_capacity(commits.len()), None);
         for (index, TableCommit { table, request }) in commits.into_iter().enumerate() {
             let place = Place::Part(index);
             let commit = self.make_ready(table.clone(), request, deadline).await;
@@ -102,9 +103,19 @@ fn record_all(tx: &WriteTransaction<'_>, ready: &[ReadyCommit]) -> Result<Vec<Ta
     ready.iter().zip(checked).map(record).collect()
 }
 
+/// How many files a transaction adds and removes.
+fn file_count(commits: &[TableCommit]) -> usize {
+    commits.iter().map(|commit| commit.request.file_count()).sum()
+}
+
+/// Whether a transaction has more tables or files than are looked at.
+fn is_too_large(commits: &[TableCommit]) -> bool {
+    commits.len() > MAX_TABLES_PER_TRANSACTION || file_count(commits) > MAX_FILES_PER_COMMIT
+}
+
 /// What is wrong with a transaction as a whole.
 fn check_shape(commits: &[TableCommit]) -> Vec<Fault> {
-    let files: usize = commits.iter().map(|commit| commit.request.file_count()).sum();
+    let files = file_count(commits);
     let mut faults = Vec::new();
     let mut fault = |at: String, message: String| faults.push(Fault::at(at, message));
     if commits.is_empty() {
@@ -177,7 +188,7 @@ mod tests {
             commit(&good, Operation::Append, vec![file], &[]),
             commit(&bad, Operation::Delete, vec![], &["s3://nowhere/a"]),
         ];
-        let ready = catalog.make_all_ready(commits).await.unwrap();
+        let ready = catalog.make_all_ready(commits, Vec::new()).await.unwrap();
         let seen = catalog.write(move |tx| {
             assert!(matches!(record_all(tx, &ready), Err(Error::OfTable { .. })));
             // What had been written would be seen here, since it is undone after the job.

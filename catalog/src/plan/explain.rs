@@ -1,7 +1,6 @@
 //! Why a plan keeps or skips a file.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use prunus_manifest::{DataFileRow, FileId, ManifestId, ReadTransaction, SnapshotId};
 use prunus_pruner::{Explanation, Outcome, Verdict};
@@ -13,7 +12,7 @@ use crate::catalog::Catalog;
 use crate::name::TableIdent;
 use crate::plan_cache::{PlanCache, PlanReader};
 use crate::table_schema::TableSchema;
-use crate::{Result, blocking, column_ref, files, zone_maps};
+use crate::{Result, column_ref, files, zone_maps};
 
 /// What is found of one file, and why.
 #[derive(Clone, Debug)]
@@ -51,8 +50,8 @@ impl Catalog {
     /// # Errors
     /// Those of [`Catalog::plan`]; [`Error::NotFound`](crate::Error::NotFound) also if no live file has that path.
     pub async fn explain(&self, ident: TableIdent, path: String, request: PlanRequest) -> Result<Explained> {
-        let (store, cache) = (Arc::clone(&self.store), self.plan_cache.clone());
-        blocking::run(move || store.read(|tx| explain(tx, &cache, &ident, path, &request))).await
+        let cache = self.plan_cache.clone();
+        self.read(move |tx| explain(tx, &cache, &ident, path, request)).await
     }
 }
 
@@ -61,14 +60,16 @@ fn explain(
     cache: &PlanCache,
     ident: &TableIdent,
     path: String,
-    request: &PlanRequest,
+    mut request: PlanRequest,
 ) -> Result<Explained> {
-    let filter = request.filter.clone().map(ReadFilter::parse).transpose()?;
+    let filter = request.filter.clone().map(ReadFilter::parse).transpose();
     let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
     let ResolvedSnapshot { snapshot_id, schema_id, .. } = request.snapshot.resolve(tx, &table)?;
     let reader = PlanReader::new(cache, tx, &table);
     let schema = reader.load_schema(schema_id)?;
-    let program = prepare::compile(&schema.columns, request, filter.as_ref())?.program;
+    let location = files::location_in(&table, &path);
+    request.faults.extend(location.as_ref().err().cloned());
+    let program = prepare::compile(&schema.columns, &request, filter.as_ref())?.program;
     let row = files::live_file(tx, &table, snapshot_id, path)?;
     let statistics = reader.load_history()?.read_as(tx.load_file_statistics(row.file_id)?, &schema.leaves);
     let zones = zone_maps::of_file(row.row_count, &statistics, &program.columns())?;

@@ -3,10 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use prunus_pruner::{IcebergForm, Mask, Predicate, Residual, Residuals};
+use prunus_pruner::{FilterError, IcebergForm, Mask, Predicate, Residual, Residuals};
 use serde_json::Value;
-
-use crate::{Error, Result};
 
 /// A filter as it was written.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,12 +22,11 @@ pub(super) struct ReadFilter {
 }
 
 impl ReadFilter {
-    pub(super) fn parse(filter: Filter) -> Result<Self> {
+    pub(super) fn parse(filter: Filter) -> Result<Self, FilterError> {
         let predicate = match &filter {
             Filter::Sql(text) => Predicate::parse_sql(text),
             Filter::Iceberg(json) => Predicate::parse_iceberg_json(json),
-        };
-        let predicate = predicate.map_err(|error| Error::Filter(vec![error]))?;
+        }?;
         Ok(Self { written: Arc::new(filter), predicate })
     }
 

@@ -36,7 +36,8 @@ impl KeptPlan {
 
     /// Whether a request asks for a page of it, if it is of the same snapshot.
     pub(crate) fn is_of(&self, request: &PlanRequest) -> bool {
-        let PlanRequest { filter, snapshot: _, select, nan_order, time_zone, pruning, page: _ } = &self.request;
+        let PlanRequest { filter, snapshot: _, select, nan_order, time_zone, pruning, page: _, faults: _ } =
+            &self.request;
         (filter, select, time_zone) == (&request.filter, &request.select, &request.time_zone)
             && (*nan_order, *pruning) == (request.nan_order, request.pruning)
     }

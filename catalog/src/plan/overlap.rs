@@ -19,9 +19,9 @@ pub(crate) struct OverlapFilter {
 impl OverlapFilter {
     /// Binds and compiles a filter; its faults come together.
     pub(crate) fn compile(schema: &TableSchema, filter: Filter, nan_order: NanOrder) -> Result<Self> {
-        let filter = ReadFilter::parse(filter)?;
+        let filter = ReadFilter::parse(filter).map(Some);
         let request = PlanRequest { nan_order, page: PlanPage::MetricsOnly, ..PlanRequest::default() };
-        Ok(Self { prepared: prepare::compile(&schema.columns, &request, Some(&filter))? })
+        Ok(Self { prepared: prepare::compile(&schema.columns, &request, filter.as_ref())? })
     }
 
     /// The files that are live in the newest snapshot, were added after an older one, and may hold a row of the filter;

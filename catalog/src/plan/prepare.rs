@@ -1,9 +1,9 @@
 //! From a request's text to a program over the schema's columns.
 
-use prunus_pruner::{BindOptions, BoundPredicate, Column, PruningProgram, ResidualProgram};
+use prunus_pruner::{BindOptions, BoundPredicate, Column, FilterError, PruningProgram, ResidualProgram};
 use prunus_statistics::SessionZone;
 
-use crate::{Error, Fault, Result};
+use crate::{Error, Fault, Result, column_ref};
 
 use super::filter::ReadFilter;
 use super::{PlanPage, PlanRequest, Pruning};
@@ -17,29 +17,40 @@ pub(super) struct Prepared {
     pub(super) pruning: Pruning,
 }
 
-/// Binds the filter to the columns of a schema and compiles it, and checks what else of the request depends on them.
-pub(super) fn compile(columns: &[Column], request: &PlanRequest, filter: Option<&ReadFilter>) -> Result<Prepared> {
-    let zone = match &request.time_zone {
+/// Binds the filter to the columns of a schema and compiles it, and checks what else of the request depends on them; every fault
+/// of all of it.
+pub(super) fn compile(
+    columns: &[Column],
+    request: &PlanRequest,
+    filter: Result<&Option<ReadFilter>, &FilterError>,
+) -> Result<Prepared> {
+    let mut faults = request.faults.clone();
+    let zone = match request.time_zone.as_deref().map(|name| (name, SessionZone::named(name))) {
         None => SessionZone::Unknown,
-        Some(name) => SessionZone::named(name)
-            .ok_or_else(|| Error::invalid(Fault::at("time_zone", format!("there is no time zone `{name}`"))))?,
+        Some((_, Some(zone))) => zone,
+        Some((name, None)) => {
+            let message = format!("there is no time zone `{name}`; one is named like `Europe/Paris`");
+            faults.push(Fault::at("time_zone", message));
+            SessionZone::Unknown
+        }
     };
-    let unknown: Vec<Fault> = request
-        .select
-        .iter()
-        .filter(|key| !is_column(columns, key))
-        .map(|key| Fault::at("select", "unknown column").in_column(key))
-        .collect();
-    if !unknown.is_empty() {
-        return Err(Error::Invalid(unknown));
-    }
+    faults.extend(unknown_columns(columns, &request.select));
     let options = BindOptions { nan_order: request.nan_order, zone };
     let bound = match filter {
-        None => BoundPredicate::always(),
-        Some(filter) => BoundPredicate::bind(&filter.predicate, columns, &options).map_err(Error::Filter)?,
+        Ok(None) => Ok(BoundPredicate::always()),
+        Ok(Some(filter)) => BoundPredicate::bind(&filter.predicate, columns, &options),
+        Err(error) => Err(vec![error.clone()]),
+    };
+    let bound = match bound {
+        Ok(bound) if faults.is_empty() => bound,
+        Err(errors) if faults.is_empty() => return Err(Error::Filter(errors)),
+        bound => {
+            faults.extend(bound.err().iter().flatten().map(Fault::of_filter));
+            return Err(Error::Invalid(faults));
+        }
     };
     let residuals = match filter {
-        Some(filter) if request.pruning == Pruning::On && request.page != PlanPage::MetricsOnly => {
+        Ok(Some(filter)) if request.pruning == Pruning::On && request.page != PlanPage::MetricsOnly => {
             Some(ResidualProgram::new(&filter.predicate, columns, &options).map_err(Error::Filter)?)
         }
         _ => None,
@@ -47,6 +58,11 @@ pub(super) fn compile(columns: &[Column], request: &PlanRequest, filter: Option<
     Ok(Prepared { program: PruningProgram::compile(bound), residuals, pruning: request.pruning })
 }
 
-fn is_column(columns: &[Column], key: &str) -> bool {
-    columns.iter().any(|column| crate::column_ref::key(&column.path) == key || column.id.to_string() == key)
+/// A fault for each key that names no column.
+fn unknown_columns(columns: &[Column], keys: &[String]) -> Vec<Fault> {
+    let names: Vec<String> = columns.iter().map(|column| column_ref::key(&column.path)).collect();
+    let is_column = |key: &String| names.contains(key) || columns.iter().any(|column| column.id.to_string() == *key);
+    let unknown = keys.iter().filter(|key| !is_column(key));
+    let message = |key| column_ref::unknown_name(key, names.iter().map(String::as_str));
+    unknown.map(|key| Fault::at("select", message(key)).in_column(key)).collect()
 }

@@ -113,7 +113,8 @@ impl Registration<'_> {
         let Target { columns, items, .. } = self.target;
         let leaf = column_ref::find(columns, key).or_else(|| column_ref::find(items, key)).cloned();
         if leaf.is_none() {
-            let message = "the table has no such column, or it is nested";
+            let all: Vec<LeafColumn> = columns.iter().chain(items).cloned().collect();
+            let message = column_ref::unknown(key, &all, &[]);
             self.faults.push(Fault::of_path(self.path(), message).in_column(key));
         }
         leaf

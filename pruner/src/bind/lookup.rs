@@ -1,9 +1,6 @@
 //! Finding the column that a name means.
 
-use crate::{Column, ColumnName, FilterError};
-
-/// How alike two names must be for one to be suggested for the other.
-const MIN_SIMILARITY: f64 = 0.8;
+use crate::{Column, ColumnName, FilterError, nearest};
 
 /// The column of a name: parts in quotes match to the letter, others whatever their case. Where several columns match, engines
 /// differ on which is meant, also where one does to the letter: some fold names to lower case, some to upper, some not at all.
@@ -41,14 +38,7 @@ fn matches(column: &Column, name: &ColumnName, same: impl Fn(&str, &str, bool) -
 }
 
 fn suggestion(columns: &[Column], name: &ColumnName) -> Option<String> {
-    let written = name.parts.iter().map(|part| part.text.to_lowercase()).collect::<Vec<_>>().join(".");
-    columns
-        .iter()
-        .map(|column| {
-            let path = column.path.join(".");
-            (strsim::jaro_winkler(&path.to_lowercase(), &written), path)
-        })
-        .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, path)| path)
+    let written = name.parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(".");
+    let paths: Vec<String> = columns.iter().map(|column| column.path.join(".")).collect();
+    nearest(&written, paths.iter().map(String::as_str)).map(str::to_owned)
 }
