@@ -56,4 +56,5 @@ pub use tag::{TagJson, TagsJson};
 pub use transaction::{TableCommitJson, TableCommittedJson, TransactionCommittedJson, TransactionJson};
 
 pub(crate) use page::page_size;
+pub(crate) use problem::cut_to_limit;
 pub(crate) use time::{parse_time, snapshot_ref};
