@@ -8,9 +8,7 @@ mod query;
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use prunus_catalog::{
-    AuditId, Fault, ManifestId, NameError, NamespaceName, SnapshotId, TableIdent, TableName, TagName,
-};
+use prunus_catalog::{AuditId, Fault, ManifestId, NameError, NamespaceName, SnapshotId, TableIdent, TagName};
 use serde::Deserialize;
 
 use crate::problem::Problem;
@@ -30,7 +28,7 @@ struct PathParts {
 }
 
 /// A part of a path, or what is wrong with it.
-type Part<T> = Result<T, Fault>;
+type Part<T> = Result<T, Vec<Fault>>;
 
 impl PathParts {
     async fn of(parts: &mut Parts) -> Result<Self, Problem> {
@@ -42,43 +40,24 @@ impl PathParts {
         name("namespace", self.namespace.as_deref())
     }
 
-    fn table(&self) -> Result<TableIdent, Problem> {
-        let (namespace, name) = both(self.namespace(), self.table_name())?;
+    fn table(&self) -> Part<TableIdent> {
+        let (namespace, name) = Fault::both(self.namespace(), name("table", self.table.as_deref()))?;
         Ok(TableIdent { namespace, name })
-    }
-
-    fn table_name(&self) -> Part<TableName> {
-        name("table", self.table.as_deref())
     }
 
     /// The table and what the path names of it.
     fn of_table<T>(&self, part: Part<T>) -> Result<(TableIdent, T), Problem> {
-        match (self.table(), part) {
-            (Ok(table), Ok(part)) => Ok((table, part)),
-            (Err(Problem::MalformedPathParts(faults)), Err(fault)) => {
-                Err(Problem::MalformedPathParts(faults.into_iter().chain([fault]).collect()))
-            }
-            (Err(problem), _) => Err(problem),
-            (_, Err(fault)) => Err(Problem::MalformedPathParts(vec![fault])),
-        }
+        Fault::both(self.table(), part).map_err(Problem::MalformedPathParts)
     }
 }
 
 fn name<T: std::str::FromStr<Err = NameError>>(part: &'static str, text: Option<&str>) -> Part<T> {
-    text.unwrap_or_default().parse().map_err(|error: NameError| Fault::at(part, error.to_string()))
+    text.unwrap_or_default().parse().map_err(|error: NameError| vec![Fault::at(part, error.to_string())])
 }
 
 fn number(part: &'static str, text: Option<&str>) -> Part<i64> {
     let text = text.unwrap_or_default();
-    text.parse().map_err(|_| Fault::at(part, format!("`{text}` is not a whole number")))
-}
-
-/// Both parts, or the faults of both.
-fn both<A, B>(a: Part<A>, b: Part<B>) -> Result<(A, B), Problem> {
-    match (a, b) {
-        (Ok(a), Ok(b)) => Ok((a, b)),
-        (a, b) => Err(Problem::MalformedPathParts(a.err().into_iter().chain(b.err()).collect())),
-    }
+    text.parse().map_err(|_| vec![Fault::at(part, format!("`{text}` is not a whole number"))])
 }
 
 /// The namespace that the path names.
@@ -89,7 +68,7 @@ impl<S: Send + Sync> FromRequestParts<S> for NamespaceOf {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let name = PathParts::of(parts).await?.namespace();
-        name.map(Self).map_err(|fault| Problem::MalformedPathParts(vec![fault]))
+        name.map(Self).map_err(Problem::MalformedPathParts)
     }
 }
 
@@ -100,7 +79,7 @@ impl<S: Send + Sync> FromRequestParts<S> for TableOf {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        PathParts::of(parts).await?.table().map(Self)
+        PathParts::of(parts).await?.table().map(Self).map_err(Problem::MalformedPathParts)
     }
 }
 

@@ -20,7 +20,7 @@ use prunus_catalog::{Error, Fault, StoredReply};
 use crate::formats::WriteError;
 use crate::request_id;
 use crate::router::MAX_BODY_BYTES;
-use crate::wire::{ConflictJson, FaultJson, MAX_FAULTS, ProblemJson};
+use crate::wire::{ConflictJson, FaultJson, MAX_FAULTS, ProblemJson, cut_to_limit};
 
 pub(crate) use kind::{KINDS, Kind};
 pub(crate) use page::{list_page, page};
@@ -194,7 +194,7 @@ impl Problem {
             problem_type: kind.uri(),
             title: kind.title.to_owned(),
             status: kind.status.as_u16(),
-            detail: self.detail(kind),
+            detail: cut_to_limit(self.detail(kind)),
             request_id,
             retryable: kind.retryable,
             faults,

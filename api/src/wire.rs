@@ -61,4 +61,5 @@ pub use transaction::{TableCommitJson, TableCommittedJson, TransactionCommittedJ
 
 pub(crate) use file::partition_json;
 pub(crate) use page::page_size;
+pub(crate) use problem::cut_to_limit;
 pub(crate) use time::{parse_time, snapshot_ref, to_rfc3339};

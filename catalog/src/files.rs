@@ -108,9 +108,9 @@ pub(crate) fn check_page(tx: &ReadTransaction<'_>, table: &TableRow, after: Opti
 }
 
 /// The location of a path, as it is written in a request, of a file of a table.
-pub(crate) fn location_in(table: &TableRow, path: &str) -> Result<Location, Fault> {
+pub(crate) fn location_in(table: &TableRow, path: &str) -> Result<Location, Vec<Fault>> {
     let base = table.location.as_deref().and_then(|text| Location::parse(text, None).ok());
-    Location::parse(path, base.as_ref()).map_err(|error| Fault::at("path", error.to_string()))
+    Location::parse(path, base.as_ref()).map_err(|error| vec![Fault::at("path", error.to_string())])
 }
 
 /// The live file of a snapshot that has this path, as it is written in a request.
@@ -120,7 +120,7 @@ pub(crate) fn live_file(
     snapshot_id: SnapshotId,
     path: String,
 ) -> Result<DataFileRow> {
-    let location = location_in(table, &path).map_err(Error::invalid)?;
+    let location = location_in(table, &path).map_err(Error::Invalid)?;
     tx.get_live_file(table.table_id, snapshot_id, location.as_str())?
         .ok_or(Error::NotFound { what: "file", name: path })
 }

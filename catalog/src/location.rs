@@ -43,7 +43,7 @@ pub enum LocationError {
     #[error("the path is relative, and the table has no location that it could be relative to")]
     Relative,
     /// A scheme that no object store answers to.
-    #[error("the scheme `{0}` is not supported")]
+    #[error("the scheme `{0}` is none of file, s3, gs, az, abfss, http and https")]
     Scheme(String),
     /// No bucket, container or host.
     #[error("the path names no bucket or host")]

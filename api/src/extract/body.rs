@@ -85,7 +85,7 @@ fn read_as_tree<T: DeserializeOwned>(bytes: &[u8], first: &serde_json::Error) ->
     })?;
     form::read::<T>(tree, FormPart::Field).map_err(|mut faults| {
         if let Some(fault) = faults.first_mut() {
-            let _ = write!(fault.message, " at line {} column {}", first.line(), first.column());
+            let _ = write!(fault.message, " (line {} column {})", first.line(), first.column());
         }
         faults
     })
@@ -135,19 +135,19 @@ mod tests {
             assert_eq!(faults(text), [(at.to_owned(), message.to_owned())], "{text}");
         };
         check("{", "", "EOF while parsing an object at line 1 column 1");
-        check("{}", "operation", "missing field `operation` at line 1 column 2");
+        check("{}", "operation", "missing field `operation` (line 1 column 2)");
         check("{\"operation\": \"append\"} x", "", "trailing characters at line 1 column 25");
         check(
             "{\"operation\": \"append\",\n \"add\": [{\"path\": \"a\"}, {\"path\": \"b\", \"size_bytes\": -1}]}",
             "add[1].size_bytes",
-            "expected a whole number from 0 to 18446744073709551615, found -1 at line 2 column 54",
+            "expected a whole number from 0 to 18446744073709551615, found -1 (line 2 column 54)",
         );
     }
 
     #[test]
     fn the_first_of_many_faults_has_line_and_column() {
         let found = faults("{\"operation\": 1,\n \"remove\": [2]}");
-        assert_eq!(found[0].1, "expected a string, found 1 at line 1 column 15");
+        assert_eq!(found[0].1, "expected a string, found 1 (line 1 column 15)");
         assert_eq!(found[1], ("remove[0]".to_owned(), "expected a string, found 2".to_owned()));
     }
 

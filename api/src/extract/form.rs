@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_path_to_error::{Path, Segment};
 
 use super::form_error::{FormError, FormPart};
-use super::form_tree::{Node, TreeReader};
+use super::form_tree::{Node, TreeReader, push_key};
 use crate::wire::MAX_FAULTS;
 
 /// The most nodes of a tree that are read in all tries but the first.
@@ -125,7 +125,7 @@ fn mend(tree: &mut Node, steps: &[Step], error: &FormError) -> Option<Mended> {
         }
         _ => return None,
     };
-    node.push_key(&field, &mut at);
+    push_key(&field, &mut at);
     Some(Mended { at, is_caused: false })
 }
 

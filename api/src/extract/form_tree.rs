@@ -41,16 +41,11 @@ impl Node {
             (Self::List(gone, items), Step::Index(index)) => {
                 items.drain(..*index.min(&items.len()));
                 *gone += index;
-                at.push_str(&format!("[{gone}]"));
+                at.extend(["[", &gone.to_string(), "]"]);
                 items.first_mut()
             }
             _ => None,
         }
-    }
-
-    /// Adds the place of a field of this node to that of the node.
-    pub(super) fn push_key(&self, key: &str, at: &mut String) {
-        push_key(key, at);
     }
 
     /// Empties the lists of what is right.
@@ -119,7 +114,8 @@ impl Node {
     }
 }
 
-fn push_key(key: &str, at: &mut String) {
+/// Adds the place of a field to that of the node that it is a field of.
+pub(super) fn push_key(key: &str, at: &mut String) {
     if !at.is_empty() {
         at.push('.');
     }

@@ -95,11 +95,11 @@ const MALFORMED_BODY: Kind = Kind::new(StatusCode::BAD_REQUEST, "malformed-body"
         "The body is not the JSON that this route reads: it breaks off or is no JSON, a field is unknown, missing, given twice or \
          of another type. Nothing was done. Every fault of form is listed with its place; those of content are looked for once \
          the form is right. Mend the body and send it again.",
-        "the body is malformed: unknown field `filtr`, expected one of `filter`, `select`; did you mean `filter`? at line 1 column 9",
+        "the body is malformed: unknown field `filtr`, expected one of `filter`, `select`; did you mean `filter`? (line 1 column 9)",
     )
     .adds(Adds::Faults(&[(
         "filtr",
-        "unknown field `filtr`, expected one of `filter`, `select`; did you mean `filter`? at line 1 column 9",
+        "unknown field `filtr`, expected one of `filter`, `select`; did you mean `filter`? (line 1 column 9)",
     )]));
 
 const MALFORMED_QUERY: Kind = Kind::new(StatusCode::BAD_REQUEST, "malformed-query", "Malformed query string")

@@ -60,8 +60,9 @@ pub(crate) fn list_page() -> String {
 fn marked_up(text: &str) -> String {
     let mut html = String::new();
     for (index, part) in text.split('`').enumerate() {
-        let part = escaped(part);
-        html.push_str(&if index % 2 == 1 { format!("<code>{part}</code>") } else { part });
+        let is_code = index % 2 == 1;
+        let (begin, end) = if is_code { ("<code>", "</code>") } else { ("", "") };
+        html.extend([begin, &escaped(part), end]);
     }
     html
 }

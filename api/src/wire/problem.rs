@@ -7,6 +7,9 @@ use utoipa::ToSchema;
 /// The most faults that are listed.
 pub const MAX_FAULTS: usize = 100;
 
+/// The longest text that an error repeats of a request, or says itself, in characters.
+const MAX_TEXT_CHARS: usize = 4_096;
+
 /// An error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ProblemJson {
@@ -111,8 +114,25 @@ pub struct FaultJson {
 impl From<Fault> for FaultJson {
     fn from(fault: Fault) -> Self {
         let Fault { message, path, column, claim, evidence, at } = fault;
-        Self { message, path, column, claim, evidence, at }
+        let cut = |text: Option<String>| text.map(cut_to_limit);
+        Self {
+            message: cut_to_limit(message),
+            path: cut(path),
+            column: cut(column),
+            claim: cut(claim),
+            evidence: cut(evidence),
+            at: cut(at),
+        }
     }
+}
+
+/// A text of an answer, cut to [`MAX_TEXT_CHARS`]: what a request says may be megabytes, and is not to be repeated as a whole.
+pub(crate) fn cut_to_limit(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(MAX_TEXT_CHARS) {
+        text.truncate(end);
+        text.push_str("...");
+    }
+    text
 }
 
 /// One path of a commit that contradicts the table.
@@ -163,5 +183,17 @@ impl From<ConflictReason> for ConflictReasonJson {
             ConflictReason::ObjectChanged => Self::ObjectChanged,
             ConflictReason::MayMatch => Self::MayMatch,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_told_up_to_the_limit() {
+        let long = "é".repeat(MAX_TEXT_CHARS);
+        assert_eq!(cut_to_limit(long.clone()), long);
+        assert_eq!(cut_to_limit(format!("{long}é")), format!("{long}..."));
     }
 }

@@ -67,7 +67,7 @@ impl TransactionJson {
             let of_files = request.add.iter().enumerate().flat_map(|(file, added)| {
                 added.faults.iter().map(move |fault| Fault { at: Some(format!("add[{file}]")), ..fault.clone() })
             });
-            let of_commit = table.as_ref().err().cloned().into_iter().chain(of_files);
+            let of_commit = table.as_ref().err().cloned().into_iter().flatten().chain(of_files);
             faults.extend(of_commit.map(|fault| fault.within(&format!("commits[{index}]"))));
             match table {
                 Ok(table) => commits.push(TableCommit { table, request }),
@@ -79,9 +79,9 @@ impl TransactionJson {
 }
 
 impl TableCommitJson {
-    fn parse(self) -> (Result<TableIdent, Fault>, CommitRequest) {
+    fn parse(self) -> (Result<TableIdent, Vec<Fault>>, CommitRequest) {
         let Self { table, operation, base_snapshot, add, remove, filter, nan_order, summary } = self;
-        let table = table.parse().map_err(|error| Fault::at("table", format!("{error}")));
+        let table = table.parse().map_err(|error| vec![Fault::at("table", format!("{error}"))]);
         let request = CommitJson { operation, base_snapshot, add, remove, filter, nan_order, summary }.parse();
         (table, request)
     }

@@ -67,8 +67,7 @@ fn explain(
     let ResolvedSnapshot { snapshot_id, schema_id, .. } = request.snapshot.resolve(tx, &table)?;
     let reader = PlanReader::new(cache, tx, &table);
     let schema = reader.load_schema(schema_id)?;
-    let location = files::location_in(&table, &path);
-    request.faults.extend(location.as_ref().err().cloned());
+    request.faults.extend(files::location_in(&table, &path).err().unwrap_or_default());
     let program = prepare::compile(&schema.columns, &request, filter.as_ref())?.program;
     let row = files::live_file(tx, &table, snapshot_id, path)?;
     let statistics = reader.load_history()?.read_as(tx.load_file_statistics(row.file_id)?, &schema.leaves);

@@ -125,8 +125,8 @@ async fn orphans_and_findings_are_listed_on_from_where_they_were() {
     let change = async {
         server.change("t", &[], &["v", "x"]).await;
     };
-    let found = read_while(server, &format!("{route}?"), ("findings", "path"), change).await;
-    let all: Vec<Value> = whole["findings"].as_array().unwrap().iter().map(|finding| finding["path"].clone()).collect();
+    let found = read_while(server, &format!("{route}?"), ("found", "path"), change).await;
+    let all: Vec<Value> = whole["found"].as_array().unwrap().iter().map(|finding| finding["path"].clone()).collect();
     assert!(found.len() > 4, "{whole}");
     assert_eq!(found, all);
 }

@@ -74,15 +74,15 @@ async fn every_kind_of_problem_is_answered_by_some_request() {
     let (plan, commits, tag) = (format!("{T}/plan"), format!("{T}/commits"), format!("{T}/tags/x"));
     let stale = format!("{T}/files?page_size=2&page_token={token}");
     let (queried, foreign) = (format!("{T}/files?sise=1"), format!("{T}/files?page_token=00"));
-    let long_key = "k".repeat(256);
-    let with_long_key = [("idempotency-key", long_key.as_str()), JSON];
+    let long = "k".repeat(256);
+    let long_key = [("idempotency-key", long.as_str()), JSON];
     let append = json!({"operation": "append", "add": [{"path": "d", "size_bytes": 7}]}).to_string();
     let as_of = json!({"as_of": "2024-01-31T12:00:01Z"}).to_string();
     let none = String::new;
     let cases: Vec<(&str, Asked<'_>)> = vec![
         ("malformed-body", (Method::POST, &plan, &[JSON], json!({"filtr": "id = 1"}).to_string())),
         ("malformed-query", (Method::GET, &queried, &[], none())),
-        ("malformed-header", (Method::POST, &commits, &with_long_key, append.clone())),
+        ("malformed-header", (Method::POST, &commits, &long_key, append.clone())),
         ("malformed-path", (Method::GET, "/v1/namespaces/a%2Fb", &[], none())),
         ("foreign-page-token", (Method::GET, &foreign, &[], none())),
         ("not-found", (Method::GET, "/v1/namespaces/n/tables/none", &[], none())),
