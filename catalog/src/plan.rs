@@ -299,7 +299,7 @@ fn find(
     if more && !is_kept {
         reader.keep_plan(&snapshot, &plan);
     }
-    Ok(PlannedPage::new(catalog, &table, &snapshot, (schema, history), plan, (range, more, filter)))
+    Ok(PlannedPage::new(catalog, (&table, &snapshot), (schema, history), plan, (range, more, filter)))
 }
 
 /// Runs the passes; the survivors come by rising `file_id`.
