@@ -310,7 +310,7 @@ fn find(
         reader.keep_plan(&snapshot, &plan);
     }
     let filter = filter.ok().and_then(Option::as_ref);
-    Ok(PlannedPage::new(catalog, &table, &snapshot, (schema, history), plan, (range, more, filter)))
+    Ok(PlannedPage::new(catalog, (&table, &snapshot), (schema, history), plan, (range, more, filter)))
 }
 
 /// Runs the passes; the survivors come by rising `file_id`.

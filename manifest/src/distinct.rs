@@ -67,14 +67,13 @@ impl<K: Clone + Eq + Hash, T> DistinctBuilder<K, T> {
         K: Borrow<Q>,
         Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
     {
-        let index = match self.known.get(stored) {
-            Some(index) => *index,
-            None => {
-                self.column.values.push(decode()?);
-                let index = self.column.values.len() - 1;
-                self.known.insert(stored.to_owned(), index);
-                index
-            }
+        let index = if let Some(index) = self.known.get(stored) {
+            *index
+        } else {
+            self.column.values.push(decode()?);
+            let index = self.column.values.len() - 1;
+            self.known.insert(stored.to_owned(), index);
+            index
         };
         self.last = Some((stored.to_owned(), index));
         Ok(index)

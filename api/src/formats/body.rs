@@ -145,7 +145,7 @@ mod tests {
         pieces[2] = Err(Problem::Catalog(Error::Background));
         let (response, _) = of_pieces(pieces);
         let pieces: Vec<_> = response.into_body().into_data_stream().collect().await;
-        let shown: Vec<_> = pieces.into_iter().map(|piece| piece.ok()).collect();
+        let shown: Vec<_> = pieces.into_iter().map(Result::ok).collect();
         let piece = |text: &'static str| Some(Bytes::from(text));
         assert_eq!(shown, [piece("[0"), piece(",1"), piece(",2"), None]);
     }

@@ -93,18 +93,21 @@ impl ResidualTable {
         filter: Option<&ReadFilter>,
         of_files: impl Iterator<Item = ResidualIndex>,
     ) -> WrittenResiduals {
-        let mut written = WrittenResiduals { filters: Vec::new(), places: vec![None; self.residuals.len()] };
-        let Some(filter) = filter else { return written };
-        let mut is_written = vec![false; self.residuals.len()];
+        let (mut filters, mut places) = (Vec::new(), vec![Place::Unwritten; self.residuals.len()]);
+        let Some(filter) = filter else { return WrittenResiduals { filters, places } };
         for ResidualIndex(index) in of_files {
-            if is_written.get(index) == Some(&false)
-                && let Some(residual) = self.residuals.get(index)
+            if let (Some(place @ Place::Unwritten), Some(residual)) = (places.get_mut(index), self.residuals.get(index))
             {
-                is_written.get_mut(index).map(|is_written| *is_written = true);
-                written.push(index, filter.write(residual));
+                *place = match filter.write(residual) {
+                    None => Place::Nothing,
+                    Some(left) => {
+                        filters.push(left);
+                        Place::At(filters.len() - 1)
+                    }
+                };
             }
         }
-        written
+        WrittenResiduals { filters, places }
     }
 
     /// About how much memory it takes.
@@ -117,20 +120,26 @@ impl ResidualTable {
 /// The different residuals of the files of a page, written.
 pub(super) struct WrittenResiduals {
     pub(super) filters: Vec<Arc<Filter>>,
-    /// Where each of the plan's residuals is among them; `None` where nothing is left, and for those that no file of the page has.
-    places: Vec<Option<usize>>,
+    /// Of each of the plan's residuals.
+    places: Vec<Place>,
+}
+
+/// Where a residual is among those that are written.
+#[derive(Clone, Copy)]
+enum Place {
+    /// No file of the page that is to be filtered has it.
+    Unwritten,
+    /// Nothing is left to filter.
+    Nothing,
+    At(usize),
 }
 
 impl WrittenResiduals {
-    fn push(&mut self, index: usize, filter: Option<Arc<Filter>>) {
-        if let (Some(filter), Some(place)) = (filter, self.places.get_mut(index)) {
-            *place = Some(self.filters.len());
-            self.filters.push(filter);
-        }
-    }
-
     /// Where a residual is among [`WrittenResiduals::filters`]; `None` if nothing is left to filter.
     pub(super) fn place(&self, ResidualIndex(index): ResidualIndex) -> Option<usize> {
-        self.places.get(index).copied().flatten()
+        match self.places.get(index)? {
+            Place::Unwritten | Place::Nothing => None,
+            Place::At(place) => Some(*place),
+        }
     }
 }

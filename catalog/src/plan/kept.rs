@@ -56,20 +56,18 @@ impl KeptPlan {
 
 #[cfg(test)]
 mod tests {
-    use prunus_pruner::NanOrder;
+    use prunus_pruner::{BoundPredicate, NanOrder, PruningProgram};
 
     use super::*;
-    use crate::plan::{PlanPage, Pruning, SnapshotRef};
+    use crate::plan::filter::ResidualTable;
+    use crate::plan::{PlanMetrics, PlanPage, Pruning, SnapshotRef};
 
     #[test]
     fn a_plan_is_of_the_request_whatever_its_page() {
         let request = PlanRequest { filter: Some(Filter::Sql("a = 1".to_owned())), ..PlanRequest::default() };
-        let program = prunus_pruner::PruningProgram::compile(prunus_pruner::BoundPredicate::always());
-        let passed = Passed {
-            survivors: Vec::new(),
-            residuals: Default::default(),
-            metrics: super::super::metrics::PlanMetrics::new(&program),
-        };
+        let program = PruningProgram::compile(BoundPredicate::always());
+        let passed =
+            Passed { survivors: Vec::new(), residuals: ResidualTable::default(), metrics: PlanMetrics::new(&program) };
         let plan = KeptPlan::new(&request, passed);
         let check = |other: PlanRequest, expected: bool| {
             assert_eq!(plan.is_of(&other), expected, "{other:?}");

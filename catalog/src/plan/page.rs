@@ -61,8 +61,7 @@ pub struct PlannedChunk {
 impl PlannedPage {
     pub(super) fn new(
         catalog: &Catalog,
-        table: &TableRow,
-        snapshot: &ResolvedSnapshot,
+        (table, snapshot): (&TableRow, &ResolvedSnapshot),
         (schema, history): (Arc<TableSchema>, Option<Arc<History>>),
         plan: Arc<KeptPlan>,
         (range, more, filter): (Range<usize>, bool, Option<&ReadFilter>),

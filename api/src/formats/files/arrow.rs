@@ -16,7 +16,7 @@ pub(super) fn begin(head: &FilesHead, first: &FileChunk) -> Result<Vec<u8>, Writ
     let metadata =
         [("snapshot_id", Some(head.snapshot_id.to_string())), ("next_page_token", head.next_page_token.clone())];
     let batch = batch(first)?;
-    let mut out = ipc::head(&*ipc::schema(fields(), metadata), &batch)?;
+    let mut out = ipc::head(&ipc::schema(fields(), metadata), &batch)?;
     if batch.num_rows() > 0 {
         out.extend_from_slice(&ipc::piece(&batch)?);
     }

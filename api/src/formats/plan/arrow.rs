@@ -21,7 +21,7 @@ pub(super) fn begin(head: &PlanHead, page: &PlannedPage, first: &PlannedChunk) -
         ("next_page_token", head.next_page_token.clone()),
     ];
     let batch = batch(page, first)?;
-    let mut out = ipc::head(&*ipc::schema(fields(), metadata), &batch)?;
+    let mut out = ipc::head(&ipc::schema(fields(), metadata), &batch)?;
     if batch.num_rows() > 0 {
         out.extend_from_slice(&ipc::piece(&batch)?);
     }
