@@ -7,3 +7,10 @@ mod pages;
 mod problems;
 mod replays;
 mod suggestions;
+
+use serde_json::Value;
+
+/// A body as it is sent; null is none.
+fn written(body: &Value) -> String {
+    if body.is_null() { String::new() } else { body.to_string() }
+}

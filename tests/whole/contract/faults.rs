@@ -3,6 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::written;
 use crate::server::Server;
 
 const T: &str = "/v1/namespaces/n/tables/t";
@@ -19,7 +20,7 @@ async fn server() -> Server {
 /// Sends a request that is refused: the status, and the places of the faults.
 async fn refused(server: &Server, method: Method, route: &str, body: Value) -> (u16, Vec<String>) {
     let headers = [("content-type", "application/json")];
-    let (status, _, answer) = server.send_raw(method, route, &headers, body.to_string()).await;
+    let (status, _, answer) = server.send_raw(method, route, &headers, written(&body)).await;
     let problem: Value = serde_json::from_slice(&answer).unwrap();
     let faults = problem["faults"].as_array().unwrap_or_else(|| panic!("{problem}"));
     assert!(!faults.is_empty(), "{problem}");

@@ -6,18 +6,22 @@ use serde_json::{Value, json};
 
 use crate::server::Server;
 
-/// Sends a request three times under a key of its own: twice as it is, once with another content. The first answer.
+/// Sends a request three times under a key of its own: twice as it is, once with another content, which one without a body cannot
+/// have. The first answer.
 async fn thrice(server: &Server, method: Method, route: &str, body: Option<Value>, expected: u16) -> Value {
     let key = format!("{method} {route}");
     let headers = [("idempotency-key", key.as_str()), ("content-type", "application/json")];
+    let other_content = body.as_ref().map(|_| "{\"other\": 0}".to_owned());
     let body = body.map(|body| body.to_string()).unwrap_or_default();
     let first = server.send_raw(method.clone(), route, &headers, body.clone()).await;
     assert_eq!(first.0, expected, "{method} {route} {}", String::from_utf8_lossy(&first.2));
     let again = server.send_raw(method.clone(), route, &headers, body).await;
     assert_eq!(again, first, "{method} {route}");
-    let other = server.send_raw(method.clone(), route, &headers, "{\"other\": 0}".to_owned()).await;
-    let problem: Value = serde_json::from_slice(&other.2).unwrap();
-    assert_eq!((other.0, &problem["type"]), (422, &json!("/problems/idempotency-key-reused")), "{method} {route}");
+    if let Some(other) = other_content {
+        let other = server.send_raw(method.clone(), route, &headers, other).await;
+        let problem: Value = serde_json::from_slice(&other.2).unwrap();
+        assert_eq!((other.0, &problem["type"]), (422, &json!("/problems/idempotency-key-reused")), "{method} {route}");
+    }
     if first.2.is_empty() { Value::Null } else { serde_json::from_slice(&first.2).unwrap() }
 }
 

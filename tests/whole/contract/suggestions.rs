@@ -3,6 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::written;
 use crate::server::{Server, faults};
 
 async fn server() -> Server {
@@ -29,7 +30,7 @@ async fn of_tables_and_namespaces() {
     let server = server().await;
     let detail = async |method: Method, route: &str, body: Value| {
         let headers = [("content-type", "application/json")];
-        let (status, _, answer) = server.send_raw(method, route, &headers, body.to_string()).await;
+        let (status, _, answer) = server.send_raw(method, route, &headers, written(&body)).await;
         let problem: Value = serde_json::from_slice(&answer).unwrap();
         assert_eq!((status, &problem["type"]), (404, &json!("/problems/not-found")), "{problem}");
         problem["detail"].as_str().unwrap().to_owned()
@@ -77,7 +78,7 @@ async fn of_columns_wherever_one_is_named() {
     let server = server().await;
     let told = async |method: Method, rest: &str, body: Value| {
         let headers = [("content-type", "application/json")];
-        let (status, _, answer) = server.send_raw(method, &format!("{T}{rest}"), &headers, body.to_string()).await;
+        let (status, _, answer) = server.send_raw(method, &format!("{T}{rest}"), &headers, written(&body)).await;
         let problem: Value = serde_json::from_slice(&answer).unwrap();
         assert_eq!(status, 422, "{problem}");
         faults(&problem).concat()
