@@ -142,8 +142,9 @@ fn weight(headers: &HeaderMap, ranges_of_format: Ranges) -> f32 {
         let mut parts = range.split(';').map(str::trim);
         let place = place(parts.next()?)?;
         let written = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
-        // A weight that does not read is taken for none.
-        Some((place, written.and_then(|text| text.parse().ok()).unwrap_or(1.0_f32)))
+        // A weight that does not read is taken for none, as is one that a number reads as and a weight does not.
+        let weight = written.and_then(|text| text.parse::<f32>().ok()).filter(|weight| (0.0..=1.0).contains(weight));
+        Some((place, weight.unwrap_or(1.0)))
     });
     weights.min_by_key(|(place, _)| *place).map_or(0.0, |(_, weight)| weight)
 }
@@ -166,6 +167,9 @@ mod tests {
         check("Application/JSON; charset=utf-8", true);
         check("text/html, */*;q=0.1", true);
         check("application/json;q=much", true);
+        for odd in ["nan", "-1", "-inf", "inf", "7"] {
+            check(&format!("application/json;q={odd}"), true);
+        }
         check("application/vnd.apache.arrow.stream", false);
         check("application/json;q=0", false);
         check("application/json;q=0, */*", false);
@@ -191,6 +195,7 @@ mod tests {
         check("application/vnd.apache.arrow.stream, */*;q=0.1", Some(Arrow));
         check("application/json;q=0.1, */*;q=0.2", Some(Arrow));
         check("application/json;q=0, */*;q=0.1", Some(Arrow));
+        check("application/json, application/vnd.apache.arrow.stream;q=7", Some(Json));
         check("application/vnd.apache.arrow.stream;q=0, */*", Some(Json));
         check("application/vnd.apache.arrow.stream;q=0", None);
         check("text/html", None);

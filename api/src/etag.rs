@@ -20,12 +20,17 @@ pub(crate) fn answer(headers: &HeaderMap, answer: &impl Serialize) -> Result<Res
     const JSON: HeaderValue = HeaderValue::from_static("application/json");
     let body = serde_json::to_vec(answer).map_err(Error::Reply)?;
     let tag = of(&body);
-    let mut response = match &tag {
+    let response = match &tag {
         Some(tag) if has(headers, tag) => StatusCode::NOT_MODIFIED.into_response(),
         _ => ([(header::CONTENT_TYPE, JSON)], Body::from(body)).into_response(),
     };
+    Ok(tagged(response, tag))
+}
+
+/// The answer with its tag, if it has one.
+pub(crate) fn tagged(mut response: Response, tag: Option<HeaderValue>) -> Response {
     response.headers_mut().extend(tag.map(|tag| (header::ETAG, tag)));
-    Ok(response)
+    response
 }
 
 /// Whether a client says that it has the answer of this tag. Tags are compared weakly.

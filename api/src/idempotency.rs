@@ -13,13 +13,12 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use prunus_catalog::{Catalog, Error, Once, Render, RequestKey, StoredReply};
-use tracing::Instrument;
+use prunus_catalog::{Catalog, Once, Render, RequestKey, StoredReply};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::problem::{self, Problem};
 use crate::replies::{self, Kept};
-use crate::{extract, request_id};
+use crate::{detached, etag, extract, request_id};
 
 /// The header that a key comes in.
 pub(crate) const HEADER: &str = "Idempotency-Key";
@@ -91,17 +90,12 @@ async fn once(catalog: &Catalog, key: String, request: Request, next: Next) -> R
     let body = extract::body_bytes(Request::from_parts(parts.clone(), body)).await?;
     let key = request_key(&parts, key, &body);
     if let Some(reply) = catalog.get_reply(key.clone()).await? {
-        return replay(reply, request_id);
+        return replay(reply, &parts.method, request_id);
     }
     parts.extensions.insert(key.clone());
     let request = Request::from_parts(parts, Body::from(body));
     // On a task of its own: what waits for the answer goes when the client does, and this must not stop half way.
-    let task = tokio::spawn(answer_and_store(catalog.clone(), key, request, request_id, next).in_current_span());
-    match task.await.map_err(tokio::task::JoinError::try_into_panic) {
-        Ok(answer) => answer,
-        Err(Ok(panic)) => std::panic::resume_unwind(panic),
-        Err(Err(_)) => Err(Error::Background.into()),
-    }
+    detached::to_the_end(answer_and_store(catalog.clone(), key, request, request_id, next)).await
 }
 
 async fn answer_and_store(
@@ -111,17 +105,18 @@ async fn answer_and_store(
     request_id: String,
     next: Next,
 ) -> Result<Response, Problem> {
+    let method = request.method().clone();
     let response = next.run(request).await;
     let (reply, response) = match response.extensions().get::<Kept>() {
         Some(Kept::Now) => return Ok(response),
-        Some(Kept::Before(reply)) => return replay(reply.clone(), request_id),
+        Some(Kept::Before(reply)) => return replay(reply.clone(), &method, request_id),
         None => reply_of(response).await?,
     };
     let Some(reply) = reply else { return Ok(response) };
     match catalog.ensure_reply(key, reply).await {
         Ok(None) => Ok(response),
         // Another request under the key was faster. What was done all the same is told as it was done.
-        Ok(Some(earlier)) if !response.status().is_success() => replay(earlier, request_id),
+        Ok(Some(earlier)) if !response.status().is_success() => replay(earlier, &method, request_id),
         Ok(Some(_)) => Ok(response),
         Err(error) => {
             // What was done and found holds; only a repetition of the request does not know of it.
@@ -131,11 +126,12 @@ async fn answer_and_store(
     }
 }
 
-/// A reply from before, as the answer to the request of this id.
-fn replay(reply: StoredReply, request_id: String) -> Result<Response, Problem> {
+/// A reply from before, as the answer to the request of this id. What was changed by a PATCH has its tag again.
+fn replay(reply: StoredReply, method: &Method, request_id: String) -> Result<Response, Problem> {
     let status = replies::status_of(&reply)?;
     let mut response = if status.is_success() {
-        replies::success(reply)?
+        let tag = if *method == Method::PATCH { etag::of(&reply.body) } else { None };
+        etag::tagged(replies::success(reply)?, tag)
     } else {
         problem::stored_response(status, &reply.body, request_id)?
     };
@@ -179,7 +175,7 @@ mod tests {
     use axum::middleware::from_fn_with_state;
     use axum::routing::post;
     use axum::{Json, Router};
-    use prunus_catalog::CatalogOptions;
+    use prunus_catalog::{CatalogOptions, Error};
     use tokio::sync::Notify;
     use tower::ServiceExt;
 

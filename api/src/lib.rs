@@ -12,6 +12,8 @@ mod extract;
 mod accept;
 mod formats;
 mod unread;
+mod routed;
+mod detached;
 mod metrics;
 mod etag;
 mod idempotency;

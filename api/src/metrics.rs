@@ -7,10 +7,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use axum::body::{Body, HttpBody};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
+use futures::TryStreamExt;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::prometheus_text;
 use prometheus_client::metrics::counter::Counter;
@@ -37,6 +39,7 @@ pub(crate) struct Metrics(Arc<Counted>);
 struct Counted {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
+    broken_off: Family<RouteLabels, Counter>,
     latency: Family<RouteLabels, Histogram, fn() -> Histogram>,
     in_flight: Gauge,
     plans: Counter,
@@ -75,14 +78,17 @@ impl Metrics {
         let files_pruned = counter("plan_files_pruned", "Of these, files that plans left out");
         let files_kept = counter("plan_files_kept", "Of these, files that plans kept");
         let commits = counter("commits", "Snapshots that were committed");
-        let (requests, in_flight) = (Family::default(), Gauge::default());
-        registry.register("requests", "Requests that were answered", requests.clone());
+        let (requests, broken_off, in_flight) = (Family::default(), Family::default(), Gauge::default());
+        registry.register("requests", "Requests whose answer began", requests.clone());
+        let help = "Of these, the ones whose answer the server broke off";
+        registry.register("answers_broken_off", help, broken_off.clone());
         let help = "How long requests took until their answer began, in seconds";
         registry.register("request_duration_seconds", help, latency.clone());
         registry.register("requests_in_flight", "Requests that are being answered", in_flight.clone());
         Self(Arc::new(Counted {
             registry,
             requests,
+            broken_off,
             latency,
             in_flight,
             plans,
@@ -137,30 +143,42 @@ fn known_method(method: &Method) -> &'static str {
     KNOWN.into_iter().find(|(known, _)| known == method).map_or("other", |(_, name)| name)
 }
 
-/// The middleware that counts requests. A request whose client hangs up is in flight until then, and not answered.
+/// The middleware that counts requests. A request whose client hangs up is in flight until then, and not answered; one whose answer
+/// is sent piece by piece is in flight until the last of it is.
 pub(crate) async fn measure(State(metrics): State<Metrics>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
     let (method, started) = (request.method().clone(), Instant::now());
     let in_flight = InFlight::begin(&metrics);
     let response = next.run(request).await;
-    drop(in_flight);
-    metrics.count_request(route, &method, response.status(), started.elapsed());
+    metrics.count_request(route.clone(), &method, response.status(), started.elapsed());
+    // What is there as a whole is answered with its head.
+    if response.body().size_hint().exact().is_some() { response } else { followed(response, in_flight, route) }
+}
+
+/// The answer, which is looked after until it has ended.
+fn followed(response: Response, in_flight: InFlight, route: String) -> Response {
     response
+        .map(|body| Body::from_stream(body.into_data_stream().inspect_err(move |_| in_flight.count_broken_off(&route))))
 }
 
 /// A request, counted for as long as this lives.
-struct InFlight(Gauge);
+struct InFlight(Metrics);
 
 impl InFlight {
     fn begin(metrics: &Metrics) -> Self {
         metrics.0.in_flight.inc();
-        Self(metrics.0.in_flight.clone())
+        Self(metrics.clone())
+    }
+
+    fn count_broken_off(&self, route: &str) {
+        let labels = RouteLabels { route: route.to_owned() };
+        self.0.0.broken_off.get_or_create(&labels).inc();
     }
 }
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        self.0.dec();
+        self.0.0.in_flight.dec();
     }
 }
 
@@ -181,5 +199,20 @@ mod tests {
         assert_eq!(metrics.0.in_flight.get(), 1);
         drop(one);
         assert_eq!(metrics.0.in_flight.get(), 0);
+    }
+
+    #[tokio::test]
+    async fn an_answer_in_pieces_is_in_flight_until_its_end_and_counted_if_it_breaks_off() {
+        for breaks_off in [false, true] {
+            let metrics = Metrics::new();
+            let last = if breaks_off { Err("gone") } else { Ok("b") };
+            let body = Body::from_stream(futures::stream::iter([Ok("a"), last]));
+            let response = followed(Response::new(body), InFlight::begin(&metrics), "/x".to_owned());
+            assert_eq!(metrics.0.in_flight.get(), 1);
+            assert_eq!(axum::body::to_bytes(response.into_body(), usize::MAX).await.is_err(), breaks_off);
+            assert_eq!(metrics.0.in_flight.get(), 0);
+            let counted = metrics.encode().unwrap().contains("prunus_answers_broken_off_total{route=\"/x\"} 1");
+            assert_eq!(counted, breaks_off);
+        }
     }
 }

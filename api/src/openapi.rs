@@ -1,5 +1,7 @@
 //! The OpenAPI document: put together from what stands at handlers and wire types, and completed here.
 
+#[cfg(test)]
+mod answers;
 mod operations;
 mod problems;
 pub(crate) mod values;
@@ -10,7 +12,7 @@ use utoipa::openapi::schema::{AdditionalProperties, Schema};
 use utoipa::openapi::{OpenApi, RefOr};
 use utoipa::{OpenApi as _, ToSchema};
 
-use crate::wire::SchemaChangeJson;
+use crate::wire::{ConflictReasonJson, DefaultsJson, LimitsJson, SchemaChangeJson, ZoneJson};
 pub(crate) use problems::{Conflict, Gone, NotFound, Refused, Unavailable};
 
 /// What is said of the API as a whole.
@@ -59,6 +61,13 @@ fn written(mut api: OpenApi) -> String {
     if let Some(RefOr::T(Schema::OneOf(changes))) = components.schemas.get_mut(&*SchemaChangeJson::name()) {
         changes.items.iter_mut().for_each(close);
     }
+    for name in [LimitsJson::name(), DefaultsJson::name(), ZoneJson::name()] {
+        components.schemas.get_mut(&*name).into_iter().for_each(always_send);
+    }
+    if let Some(RefOr::T(Schema::Object(reasons))) = components.schemas.get_mut(&*ConflictReasonJson::name()) {
+        // What a client reads that does not know the word.
+        reasons.enum_values.iter_mut().for_each(|words| words.retain(|word| word != "unknown"));
+    }
     let schemas = std::mem::take(&mut components.schemas).into_iter();
     components.schemas = schemas.map(|(name, schema)| (public_name(&name).to_owned(), schema)).collect();
     api.components = Some(components);
@@ -69,6 +78,17 @@ fn written(mut api: OpenApi) -> String {
 fn close(schema: &mut RefOr<Schema>) {
     if let RefOr::T(Schema::Object(object)) = schema {
         object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
+    }
+}
+
+/// Says that every field of an answer is there, where what a client takes for one that an older server does not send was derived.
+fn always_send(schema: &mut RefOr<Schema>) {
+    let RefOr::T(Schema::Object(object)) = schema else { return };
+    object.required = object.properties.keys().cloned().collect();
+    for property in object.properties.values_mut() {
+        if let RefOr::T(Schema::Object(property)) = property {
+            property.default = None;
+        }
     }
 }
 
@@ -136,7 +156,7 @@ mod tests {
     fn every_operation_and_parameter_is_described() {
         let document = parsed();
         for (name, operation) in operations(&document) {
-            assert!(operation["summary"].is_string(), "{name}");
+            assert!(operation["summary"].is_string() && operation["description"].is_string(), "{name}");
             for parameter in operation["parameters"].as_array().unwrap() {
                 assert!(parameter["$ref"].is_string() || parameter["description"].is_string(), "{name}: {parameter}");
             }

@@ -3,7 +3,7 @@
 //! A token is opaque to clients. It holds the position and a hash of what was asked for, so that one of another request is
 //! refused. It is not signed: whoever forges one reads nothing that could not be asked for outright.
 
-use prunus_catalog::Error;
+use prunus_catalog::{Error, FileId, SchemaId, SnapshotId, SnapshotRef};
 use prunus_statistics::{PrimitiveType, Value, parse_hex};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -16,21 +16,27 @@ const VERSION: u8 = 1;
 /// The longest token that is read.
 const MAX_PAGE_TOKEN_BYTES: usize = 8192;
 
-/// A position in a plan.
+/// A position in the files of a plan, a listing, or a manifest.
+///
+/// The newest snapshot is told of by the names of today, so the schema is pinned with it: all pages name columns alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PlanPosition {
+pub(crate) struct FilePosition {
     pub(crate) snapshot_id: i64,
     pub(crate) schema_id: i64,
     /// The last file of the page before.
     pub(crate) after: i64,
 }
 
-/// A position in a listing of files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct FilePosition {
-    pub(crate) snapshot_id: i64,
+impl FilePosition {
+    /// What the page before was made from.
+    pub(crate) fn snapshot(self) -> SnapshotRef {
+        SnapshotRef::Pinned(SnapshotId(self.snapshot_id), SchemaId(self.schema_id))
+    }
+
     /// The last file of the page before.
-    pub(crate) after: i64,
+    pub(crate) fn after(self) -> FileId {
+        FileId(self.after)
+    }
 }
 
 /// A position in a listing of manifests.
@@ -105,21 +111,21 @@ pub(crate) fn stale<P>(position: Option<P>) -> impl FnOnce(Error) -> Problem {
 mod tests {
     use super::*;
 
-    const POSITION: PlanPosition = PlanPosition { snapshot_id: 3, schema_id: 1, after: i64::MAX };
+    const POSITION: FilePosition = FilePosition { snapshot_id: 3, schema_id: 1, after: i64::MAX };
 
     #[test]
     fn a_token_names_its_position() {
         let tokens = PageTokens::of("plan", &("n.t", "a = 1"));
         let token = tokens.encode(&POSITION);
         assert_eq!(tokens.decode(Some(&token)).unwrap(), Some(POSITION));
-        assert_eq!(tokens.decode::<PlanPosition>(None).unwrap(), None);
+        assert_eq!(tokens.decode::<FilePosition>(None).unwrap(), None);
     }
 
     #[test]
     fn a_token_of_another_request_is_refused() {
         let token = PageTokens::of("plan", &("n.t", "a = 1")).encode(&POSITION);
         for other in [PageTokens::of("plan", &("n.t", "a = 2")), PageTokens::of("files", &("n.t", "a = 1"))] {
-            assert!(matches!(other.decode::<PlanPosition>(Some(&token)), Err(Error::ForeignPageToken)));
+            assert!(matches!(other.decode::<FilePosition>(Some(&token)), Err(Error::ForeignPageToken)));
         }
     }
 
@@ -130,7 +136,7 @@ mod tests {
         let cut = token.get(..token.len() - 2).unwrap();
         let other_kind = tokens.encode(&"name");
         for text in ["", "x", "00", cut, &other_kind, &"0".repeat(MAX_PAGE_TOKEN_BYTES + 2)] {
-            assert!(matches!(tokens.decode::<PlanPosition>(Some(text)), Err(Error::ForeignPageToken)), "{text}");
+            assert!(matches!(tokens.decode::<FilePosition>(Some(text)), Err(Error::ForeignPageToken)), "{text}");
         }
     }
 
@@ -151,6 +157,6 @@ mod tests {
         assert!(matches!(stale(Some(POSITION))(gone()), Problem::StalePageToken));
         let expired = Error::Expired { what: String::new() };
         assert!(matches!(stale(Some(POSITION))(expired), Problem::StalePageToken));
-        assert!(matches!(stale(None::<PlanPosition>)(gone()), Problem::Catalog(Error::NotFound { .. })));
+        assert!(matches!(stale(None::<FilePosition>)(gone()), Problem::Catalog(Error::NotFound { .. })));
     }
 }

@@ -38,7 +38,7 @@ pub(crate) enum Problem {
     #[error(transparent)]
     Catalog(#[from] Error),
     /// No route has this path.
-    #[error("there is no route `{0}`")]
+    #[error("there is no route `{0}`; what there is stands at /docs, and for programs at /openapi.json")]
     NoSuchRoute(String),
     /// The path has other methods.
     #[error("the path does not have the method {0}")]

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use prunus_catalog::{Done, Error, Render, Result, StoredReply};
 use serde::Serialize;
 
+use crate::etag;
 use crate::problem::Problem;
 
 /// What a handler leaves on its answer for the middleware that keeps replies.
@@ -45,6 +46,22 @@ pub(crate) fn gone((): &()) -> Result<StoredReply> {
 
 /// The answer to what came of a request.
 pub(crate) fn answer<T>(done: Done<T>, render: Render<T>) -> Result<Response, Problem> {
+    answer_as(done, render, success)
+}
+
+/// The same with the tag that a GET of what was changed has.
+pub(crate) fn tagged_answer<T>(done: Done<T>, render: Render<T>) -> Result<Response, Problem> {
+    answer_as(done, render, |reply| {
+        let tag = etag::of(&reply.body);
+        Ok(etag::tagged(success(reply)?, tag))
+    })
+}
+
+fn answer_as<T>(
+    done: Done<T>,
+    render: Render<T>,
+    success: fn(StoredReply) -> Result<Response, Problem>,
+) -> Result<Response, Problem> {
     let (mut response, kept) = match done {
         Done::Now(outcome) => (success(render(&outcome)?)?, Kept::Now),
         Done::Before(reply) => (Response::default(), Kept::Before(reply)),

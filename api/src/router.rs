@@ -1,6 +1,7 @@
 //! All routes on one page, and the layers around them.
 
 use std::any::Any;
+use std::sync::Arc;
 
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::{from_fn, from_fn_with_state, map_request};
@@ -23,7 +24,7 @@ use crate::routes::{
     self, audits, changes, columns, commits, config, docs, expire, files, health, manifests, namespaces, orphans, plan,
     problems, regroup, snapshots, tables, tags, transactions,
 };
-use crate::{accept, idempotency, openapi, request_id, unread};
+use crate::{accept, idempotency, openapi, request_id, routed, unread};
 
 /// The largest body that is read.
 pub const MAX_BODY_BYTES: usize = 64 << 20;
@@ -35,8 +36,12 @@ const MIN_COMPRESSED_BYTES: u16 = 1024;
 pub fn router(catalog: Catalog) -> Router {
     // Inside the limit of bodies, since it reads them.
     let keep_replies = from_fn_with_state(catalog.clone(), idempotency::keep_replies);
-    let routes = Router::from(routes()).fallback(no_such_route).method_not_allowed_fallback(method_not_allowed);
-    with_layers(routes.with_state(catalog).layer(keep_replies))
+    let (routes, described) = routes().split_for_parts();
+    let leave_what_is_routed = from_fn_with_state(Arc::new(described.paths), routed::leave_what_is_routed);
+    let routes = routes.fallback(no_such_route).method_not_allowed_fallback(method_not_allowed);
+    let routes = routes.with_state(catalog).layer(keep_replies).layer(DefaultBodyLimit::max(MAX_BODY_BYTES));
+    let routes = routes.layer(from_fn(accept::require_format)).layer(from_fn(unread::refuse));
+    with_layers(routes.layer(leave_what_is_routed))
 }
 
 /// All routes, each with what the document says of it. Their methods and paths stand in `the_routes_are_these` below.
@@ -91,13 +96,10 @@ pub(crate) fn described() -> OpenApi {
     routes().into_openapi()
 }
 
-/// The layers, innermost first: what stands below another goes around it.
+/// The layers that are around what refuses requests, innermost first: what stands below another goes around it.
 fn with_layers(routes: Router) -> Router {
     let metrics = Metrics::new();
     routes
-        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
-        .layer(from_fn(accept::require_format))
-        .layer(from_fn(unread::refuse))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(problem::render))
         .layer(compression())
@@ -519,14 +521,19 @@ mod tests {
         let document: Value = serde_json::from_str(openapi::document()).unwrap();
         for (path, item) in document["paths"].as_object().unwrap() {
             let path = path.replace("{namespace}", "n").replace("{table}", "t").replace(['{', '}'], "");
-            for method in [Method::GET, Method::PUT, Method::POST, Method::PATCH, Method::DELETE] {
-                let is_described = item.get(method.as_str().to_lowercase()).is_some();
-                // A body of what has none is refused before the method is looked at.
-                let body =
-                    if matches!(method, Method::GET | Method::DELETE) { Body::empty() } else { Body::from("{}") };
-                let request = Request::builder().method(&method).uri(&path).body(body).unwrap();
-                let status = api.router.clone().oneshot(request).await.unwrap().status();
-                assert_eq!(status == StatusCode::METHOD_NOT_ALLOWED, !is_described, "{method} {path}: {status}");
+            let others = [Method::OPTIONS, Method::TRACE, Method::from_bytes(b"BREW").unwrap()];
+            let methods = [Method::GET, Method::HEAD, Method::PUT, Method::POST, Method::PATCH, Method::DELETE];
+            for method in methods.into_iter().chain(others) {
+                let described = if method == Method::HEAD { "get" } else { &method.as_str().to_lowercase() };
+                let is_described = item.get(described).is_some();
+                for (path, body) in [(path.clone(), ""), (format!("{path}?snapshot_id=0"), ""), (path.clone(), "{}")] {
+                    let request = Request::builder().method(&method).uri(&path).header("accept", "text/x");
+                    let request = request.header("idempotency-key", "").body(Body::from(body)).unwrap();
+                    let response = api.router.clone().oneshot(request).await.unwrap();
+                    let is_told = response.status() == StatusCode::METHOD_NOT_ALLOWED;
+                    assert_eq!(is_told, !is_described, "{method} {path}: {response:?}");
+                    assert_eq!(response.headers().contains_key("allow"), is_told, "{method} {path}");
+                }
             }
         }
     }

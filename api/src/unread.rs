@@ -14,7 +14,7 @@ use prunus_catalog::Fault;
 use crate::problem::Problem;
 
 /// Where a page for people is, whose own scripts ask for what they like.
-const PAGES: &str = "/docs";
+pub(crate) const PAGES: &str = "/docs";
 
 /// Whether the query string of a request was read.
 #[derive(Clone, Default)]

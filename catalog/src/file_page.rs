@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prunus_manifest::{FileId, ReadTransaction, SnapshotId, TableId};
+use prunus_manifest::{FileId, ReadTransaction, SchemaId, SnapshotId, TableId};
 
 use crate::catalog::Catalog;
 use crate::file_chunk::{FileChunk, chunk_count, chunk_of};
@@ -17,6 +17,8 @@ use crate::{Result, blocking, tables};
 pub struct ListedPage {
     /// The snapshot.
     pub snapshot_id: SnapshotId,
+    /// The schema by which it is told of.
+    pub schema_id: SchemaId,
     catalog: Catalog,
     table_id: TableId,
     leaves: Vec<LeafColumn>,
@@ -66,7 +68,15 @@ fn find(
     check_page(tx, &table, after)?;
     let mut file_ids = tx.list_live_file_ids(table.table_id, snapshot_id, after, page_size.and_one())?;
     let more = page_size.cut(&mut file_ids);
-    Ok(ListedPage { snapshot_id, catalog: catalog.clone(), table_id: table.table_id, leaves, file_ids, more })
+    Ok(ListedPage {
+        snapshot_id,
+        schema_id,
+        catalog: catalog.clone(),
+        table_id: table.table_id,
+        leaves,
+        file_ids,
+        more,
+    })
 }
 
 impl ListedPage {

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use prunus_manifest::{
-    FileId, ManifestId, ManifestRow, ManifestZone, ReadTransaction, SchemaColumn, SnapshotId, TableId, TableRow, Totals,
+    FileId, ManifestId, ManifestRow, ManifestZone, ReadTransaction, SchemaColumn, SchemaId, SnapshotId, TableId,
+    TableRow, Totals,
 };
 use prunus_pruner::Mask;
 use prunus_statistics::PrimitiveType;
@@ -76,6 +77,8 @@ pub struct ManifestEntry {
 pub struct ManifestDetail {
     /// The snapshot.
     pub snapshot_id: SnapshotId,
+    /// The schema by which it is told of.
+    pub schema_id: SchemaId,
     /// The manifest.
     pub manifest: ManifestEntry,
     /// What is known of each column over all its files, by column key. On the first page alone.
@@ -258,6 +261,7 @@ fn look_into(
     let rows = tx.load_data_files(&page)?;
     Ok(ManifestDetail {
         snapshot_id,
+        schema_id: snapshot.schema_id,
         manifest: ManifestEntry::new(manifest, live_entries::sum(&entries, &live)),
         zones: if after.is_none() { Some(zones(tx, manifest, &schema)?) } else { None },
         files: rows.into_iter().map(|row| FileEntry::new(row, &schema.leaves)).collect(),

@@ -69,6 +69,20 @@ async fn a_change_is_answered_with_the_new_tag() {
 }
 
 #[tokio::test]
+async fn a_change_that_is_answered_again_has_its_tag_again() {
+    let server = table().await;
+    let mut answers = Vec::new();
+    for _ in 0..2 {
+        let request = server.request(Method::PATCH, TABLE).header("idempotency-key", "k");
+        let response = request.json(&json!({"properties": {"owner": "me"}})).send().await.unwrap();
+        answers.push((response.headers()["etag"].clone(), response.headers().contains_key("idempotency-replayed")));
+    }
+    assert_eq!(answers[0].0, answers[1].0);
+    assert_eq!((answers[0].1, answers[1].1), (false, true));
+    assert_eq!(ask(&server, answers[1].0.to_str().unwrap()).await.0, 304);
+}
+
+#[tokio::test]
 async fn mended_statistics_are_another_table_to_clients() {
     let server = Server::start(2).await;
     let path = server.path("a.parquet");

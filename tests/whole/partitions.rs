@@ -54,6 +54,36 @@ async fn hive_folders_below_the_location_are_constants() {
 }
 
 #[tokio::test]
+async fn all_pages_name_partitions_as_the_first_did() {
+    let server = Server::start(2).await;
+    let paths: Vec<String> =
+        (0..2).map(|index| write(&server, &format!("year=2024/f{index}.parquet"), 10 * index)).collect();
+    server.create_table("t", json!({"schema_from": paths[0], "location": server.data()})).await;
+    server.commit("t", append(&paths)).await;
+    let table = "/v1/namespaces/n/tables/t";
+    let rename = |from: &str, to: &str| json!({"schema": [{"op": "rename", "column": from, "to": to}]});
+    // So that the names of today are not those of the snapshot.
+    server.alter("t", &rename("year", "jahr")).await;
+    let manifests = loop {
+        let (_, listed) = server.get(&format!("{table}/manifests")).await;
+        match listed["manifests"][0]["manifest_id"].as_i64() {
+            Some(manifest_id) => break format!("{table}/manifests/{manifest_id}"),
+            None => tokio::time::sleep(std::time::Duration::from_millis(10)).await,
+        }
+    };
+    for (route, items) in [(format!("{table}/files"), "files"), (manifests, "live_files")] {
+        let (_, first) = server.get(&format!("{route}?page_size=1")).await;
+        server.alter("t", &rename("jahr", "annee")).await;
+        let token = first["next_page_token"].as_str().unwrap();
+        let (_, second) = server.get(&format!("{route}?page_size=1&page_token={token}")).await;
+        for page in [&first, &second] {
+            assert_eq!(page[items][0]["partition"], json!({"jahr": "2024"}), "{page}");
+        }
+        server.alter("t", &rename("annee", "jahr")).await;
+    }
+}
+
+#[tokio::test]
 async fn a_table_made_from_a_file_has_its_partition_folders_as_strings() {
     let server = Server::start(4).await;
     let path = write(&server, "year=2024/f.parquet", 0);

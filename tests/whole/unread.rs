@@ -107,4 +107,15 @@ async fn what_is_not_there_is_not_there_with_a_query_either() {
     let server = server().await;
     assert_eq!(server.get("/v1/nothing?a=1").await.0, 404);
     assert_eq!(server.get("/v1/namespaces/m?a=1").await.0, 404);
+    assert_eq!(send(&server, Method::DELETE, "/v1/nothing?a=1", Some(json!({}))).await.0, 404);
+}
+
+#[tokio::test]
+async fn a_method_that_is_not_there_is_not_there_with_a_query_or_a_body_either() {
+    let server = server().await;
+    let query = format!("{TABLE}/manifests?snapshot_id=0");
+    let response = server.request(Method::TRACE, &query).send().await.unwrap();
+    assert_eq!((response.status().as_u16(), &response.headers()["allow"]), (405, &"GET,HEAD".parse().unwrap()));
+    assert_eq!(send(&server, Method::PUT, &query, None).await.0, 405);
+    assert_eq!(send(&server, Method::DELETE, &format!("{TABLE}/manifests"), Some(json!({}))).await.0, 405);
 }

@@ -28,9 +28,9 @@ struct FilesHead {
 impl FilesWriter {
     /// The head, and the first chunk of the files.
     pub(crate) fn begin(self, page: &ListedPage, first: &FileChunk) -> Result<Vec<u8>, WriteError> {
-        let snapshot_id = page.snapshot_id.0;
-        let token = page.next_after().map(|last| self.tokens.encode(&FilePosition { snapshot_id, after: last.0 }));
-        let head = FilesHead { snapshot_id, next_page_token: token };
+        let (snapshot_id, schema_id) = (page.snapshot_id.0, page.schema_id.0);
+        let position = page.next_after().map(|last| FilePosition { snapshot_id, schema_id, after: last.0 });
+        let head = FilesHead { snapshot_id, next_page_token: position.map(|position| self.tokens.encode(&position)) };
         match self.format {
             Format::Json => {
                 let mut out = super::json::head(&head)?;

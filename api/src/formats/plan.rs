@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::WriteError;
 use crate::accept::Format;
-use crate::page_token::{PageTokens, PlanPosition};
+use crate::page_token::{FilePosition, PageTokens};
 use crate::wire::{PlanMetricsJson, SchemaJson};
 
 /// Which part of a plan a page is.
@@ -67,7 +67,7 @@ impl PlanWriter {
 
     fn head(self, page: &PlannedPage) -> PlanHead {
         let (snapshot_id, schema_id) = (page.snapshot_id.0, page.schema_id.0);
-        let token = page.next_after().map(|last| PlanPosition { snapshot_id, schema_id, after: last.0 });
+        let token = page.next_after().map(|last| FilePosition { snapshot_id, schema_id, after: last.0 });
         PlanHead {
             snapshot_id,
             schema: SchemaJson::new(page.schema_id, page.schema()),

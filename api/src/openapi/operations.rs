@@ -12,8 +12,10 @@ use super::problems::{self, Answer};
 use super::values::{NameSchema, NamespaceNameSchema, NumberSchema};
 use crate::accept::Offer;
 use crate::idempotency::{self, MAX_KEY_BYTES};
+use crate::unread::PAGES;
 
 const REQUEST_ID: &str = "X-Request-Id";
+const REPLAYED: &str = "Idempotency-Replayed";
 
 /// Completes the operations of a path.
 pub(super) fn complete(path: &str, item: &mut PathItem) {
@@ -30,6 +32,10 @@ pub(super) fn complete(path: &str, item: &mut PathItem) {
             let is_change = idempotency::is_change(&method, path);
             operation.parameters.get_or_insert_default().splice(0..0, variable.iter().cloned());
             complete_operation(operation, is_change);
+            // Queries that an operation does not know are refused, by the pages alone they are passed over.
+            if !path.starts_with(PAGES) || !variable.is_empty() {
+                answer(operation, [problems::MALFORMED]);
+            }
             if Offer::of_route(path) != Offer::Own {
                 answer(operation, [problems::NOT_ACCEPTABLE]);
             }
@@ -39,21 +45,17 @@ pub(super) fn complete(path: &str, item: &mut PathItem) {
 
 fn complete_operation(operation: &mut Operation, is_change: bool) {
     let parameters = operation.parameters.get_or_insert_default();
-    let takes_nothing = parameters.is_empty() && operation.request_body.is_none() && !is_change;
     parameters.push(parameter_reference("RequestId"));
     if is_change {
         parameters.push(parameter_reference("IdempotencyKey"));
     }
     answer(operation, [problems::FAILED]);
-    if !takes_nothing {
-        answer(operation, [problems::MALFORMED]);
-    }
     if operation.request_body.is_some() {
         answer(operation, [problems::TOO_LARGE, problems::UNSUPPORTED]);
     }
     if is_change {
         // Its body is read for its key, which may have stood for another request; and the store may have no room.
-        answer(operation, [problems::TOO_LARGE, problems::REFUSED, problems::UNAVAILABLE]);
+        answer(operation, [problems::REFUSED, problems::UNAVAILABLE]);
     }
     for response in operation.responses.responses.values_mut() {
         if let RefOr::T(response) = response {
@@ -67,11 +69,11 @@ fn answer(operation: &mut Operation, answers: impl IntoIterator<Item = Answer>) 
     operation.responses.responses.extend(answers);
 }
 
-/// The headers of a success.
-fn add_headers(response: &mut Response, is_change: bool) {
+/// The headers of an answer.
+pub(super) fn add_headers(response: &mut Response, is_change: bool) {
     response.headers.insert(REQUEST_ID.to_owned(), header_reference("RequestId"));
     if is_change {
-        response.headers.insert("Idempotency-Replayed".to_owned(), header_reference("IdempotencyReplayed"));
+        response.headers.insert(REPLAYED.to_owned(), header_reference("IdempotencyReplayed"));
     }
 }
 

@@ -8,6 +8,8 @@ use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::schema::{ComponentsBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
 
+use super::operations::add_headers;
+
 /// The media type of problems.
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
@@ -72,14 +74,21 @@ impl Answer {
     fn response(self) -> Response {
         let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("ProblemJson"))).build();
         let response = ResponseBuilder::new().description(self.description).content(PROBLEM_JSON, content);
+        let mut response = response.build();
+        add_headers(&mut response, self.is_stored());
         if self.status == UNAVAILABLE.status {
             let seconds = ObjectBuilder::new().schema_type(Type::Integer);
-            let header = HeaderBuilder::new()
-                .schema(Some(seconds))
-                .description(Some("Seconds to wait before the next attempt."));
-            return response.header("Retry-After", header.build()).build();
+            let description = Some("Seconds to wait before the next attempt.");
+            let header = HeaderBuilder::new().schema(Some(seconds)).description(description).build();
+            response.headers.insert("Retry-After".to_owned(), RefOr::T(header));
         }
-        response.build()
+        response
+    }
+
+    /// Whether it may be one to a change that is given again: what came of the change itself, and not by chance.
+    fn is_stored(self) -> bool {
+        const NEVER: [Answer; 4] = [NOT_ACCEPTABLE, TOO_LARGE, FAILED, UNAVAILABLE];
+        NEVER.iter().all(|answer| answer.status != self.status)
     }
 }
 

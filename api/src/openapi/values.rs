@@ -4,7 +4,7 @@
 //! None of these is ever a value. Fields of wire types name them with `#[schema(value_type = ...)]`.
 
 use prunus_catalog::schema::MAX_FIELD_NAME_BYTES;
-use prunus_catalog::{DEFAULT_PAGE_SIZE, MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, MAX_PAGE_SIZE};
+use prunus_catalog::{DEFAULT_PAGE_SIZE, MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, MAX_PAGE_SIZE, Outcome};
 use utoipa::openapi::schema::{
     AdditionalProperties, ObjectBuilder, OneOfBuilder, RefBuilder, Schema, SchemaType, Type,
 };
@@ -39,6 +39,10 @@ pub(crate) struct ArrowStreamSchema;
 pub(crate) struct FieldSchema;
 /// The type of a field.
 pub(crate) struct TypeSchema;
+/// A kind of finding of an audit.
+pub(crate) struct FindingKindSchema;
+/// What a condition may be on a row.
+pub(crate) struct OutcomeSchema;
 struct StructSchema;
 struct ListSchema;
 struct MapSchema;
@@ -131,6 +135,22 @@ impl PartialSchema for ArrowStreamSchema {
     fn schema() -> RefOr<Schema> {
         let description = "An IPC stream of record batches, whose columns have the names of the JSON's fields.";
         string().format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary))).description(Some(description)).into()
+    }
+}
+
+impl PartialSchema for FindingKindSchema {
+    fn schema() -> RefOr<Schema> {
+        let kinds = ["missing", "changed", "unreadable", "refuted", "schema"];
+        let description = "What is the matter: the file is not there, is another one, or cannot be read; a statistic is false; or \
+                           a column cannot be told.";
+        string().enum_values(Some(kinds)).description(Some(description)).into()
+    }
+}
+
+impl PartialSchema for OutcomeSchema {
+    fn schema() -> RefOr<Schema> {
+        let outcomes = [Outcome::True, Outcome::False, Outcome::Null].map(Outcome::name);
+        string().enum_values(Some(outcomes)).description(Some("What a condition may be on a row.")).into()
     }
 }
 
@@ -244,6 +264,8 @@ named! {
     NumberSchema as "Number" with [];
     CountSchema as "Count" with [];
     ArrowStreamSchema as "ArrowStream" with [];
+    FindingKindSchema as "FindingKind" with [];
+    OutcomeSchema as "Outcome" with [];
     FieldIdSchema as "FieldId" with [];
     FieldSchema as "Field" with [FieldSchema, StructSchema, ListSchema, MapSchema, ValueSchema];
     TypeSchema as "FieldType" with [FieldSchema, StructSchema, ListSchema, MapSchema, ValueSchema];

@@ -138,8 +138,10 @@ const NOT_FOUND: Kind = Kind::new(StatusCode::NOT_FOUND, "not-found", "Not found
     "table `sales.order` does not exist, did you mean `sales.orders`?",
 );
 
-const NO_SUCH_ROUTE: Kind = Kind::new(StatusCode::NOT_FOUND, "no-such-route", "No such route")
-    .means("The server has no route of this path. All routes of the API begin with `/v1/`.", "there is no route `/v2`");
+const NO_SUCH_ROUTE: Kind = Kind::new(StatusCode::NOT_FOUND, "no-such-route", "No such route").means(
+    "The server has no route of this path. All routes of the API begin with `/v1/`.",
+    "there is no route `/v2`; what there is stands at /docs, and for programs at /openapi.json",
+);
 
 const METHOD_NOT_ALLOWED: Kind = Kind::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", "Method not allowed")
     .means(

@@ -10,7 +10,7 @@ use utoipa::IntoParams;
 use crate::extract::{AuditOf, JsonBody, QueryOf, TableOf};
 use crate::idempotency::KeyOf;
 use crate::openapi::values::PageSizeSchema;
-use crate::openapi::{Conflict, NotFound, Refused};
+use crate::openapi::{NotFound, Refused};
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
 use crate::replies;
@@ -27,7 +27,7 @@ const ENDED: Render<AuditRow> = replies::found::<_, AuditJson>;
     request_body = NewAuditJson,
     responses(
         (status = 202, description = "The audit, which is worked on from now on.", body = AuditJson),
-        NotFound, Conflict,
+        NotFound,
     ),
 )]
 pub(crate) async fn start(

@@ -32,6 +32,8 @@ pub(crate) struct ChangesQuery {
 }
 
 /// List the files that two snapshots do not share.
+///
+/// Those that are live in `to` and not in `from` are added, the others removed; by rising `file_id`.
 #[utoipa::path(
     get, path = "/v1/namespaces/{namespace}/tables/{table}/changes", operation_id = "list_changes", tag = "snapshots",
     params(ChangesQuery),

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::response::Response;
 use prunus_catalog::{Catalog, Committed, Done, Render, SnapshotId};
 
+use crate::detached;
 use crate::extract::{JsonBody, TableOf};
 use crate::idempotency::KeyOf;
 use crate::metrics::Metrics;
@@ -30,11 +31,11 @@ pub(crate) async fn create(
     TableOf(ident): TableOf,
     JsonBody(commit): JsonBody<CommitJson>,
 ) -> Result<Response, Problem> {
-    let done = catalog.commit_once(ident, commit.parse(), key.once(COMMITTED)).await?;
-    if let Done::Now(_) = &done {
-        metrics.count_commits(1);
-    }
-    replies::answer(done, COMMITTED)
+    detached::to_the_end(async move {
+        let done = catalog.commit_once(ident, commit.parse(), key.once(COMMITTED)).await?;
+        answer_counted(&metrics, done)
+    })
+    .await
 }
 
 /// Bring back the content of an older snapshot.
@@ -52,7 +53,14 @@ pub(crate) async fn roll_back(
     TableOf(ident): TableOf,
     JsonBody(target): JsonBody<SnapshotIdJson>,
 ) -> Result<Response, Problem> {
-    let done = catalog.roll_back_once(ident, SnapshotId(target.snapshot_id), key.once(COMMITTED)).await?;
+    detached::to_the_end(async move {
+        let done = catalog.roll_back_once(ident, SnapshotId(target.snapshot_id), key.once(COMMITTED)).await?;
+        answer_counted(&metrics, done)
+    })
+    .await
+}
+
+fn answer_counted(metrics: &Metrics, done: Done<Committed>) -> Result<Response, Problem> {
     if let Done::Now(_) = &done {
         metrics.count_commits(1);
     }

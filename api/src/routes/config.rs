@@ -4,7 +4,9 @@ use axum::Json;
 
 use crate::wire::ConfigJson;
 
-/// What a client can count on: limits, defaults and formats.
+/// What a client can count on.
+///
+/// The limits, defaults and formats of this server.
 #[utoipa::path(
     get, path = "/v1/config", operation_id = "get_config", tag = "server",
     responses((status = 200, description = "They are these.", body = ConfigJson)),

@@ -1,5 +1,6 @@
 //! The API as pages for people: Swagger UI, out of the binary. Nothing of it is loaded from elsewhere, and browsers are told so.
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use axum::extract::Path;
@@ -20,6 +21,8 @@ const POLICY: (HeaderName, HeaderValue) = (
 );
 
 /// The way to the pages about this API.
+///
+/// A redirect, so that what pages link to is found beside them.
 #[utoipa::path(
     get, path = "/docs", operation_id = "find_docs", tag = "server",
     responses((status = 303, description = "They are below `/docs/`.", headers(("Location" = String, description = "Where."))))
@@ -30,6 +33,8 @@ pub(crate) async fn find() -> Redirect {
 }
 
 /// The first page about this API.
+///
+/// Every operation can be tried out there. Nothing of it is loaded from other hosts.
 #[utoipa::path(
     get, path = "/docs/", operation_id = "get_docs", tag = "server",
     responses((status = 200, description = "The page.", body = String, content_type = "text/html"))
@@ -39,6 +44,8 @@ pub(crate) async fn index() -> Result<Response, Problem> {
 }
 
 /// A file that the pages about this API load.
+///
+/// Scripts, styles and images.
 #[utoipa::path(
     get, path = "/docs/{file}", operation_id = "get_docs_file", tag = "server",
     responses(
@@ -58,11 +65,18 @@ fn page(file: &str) -> Result<Response, Problem> {
     });
     let found = utoipa_swagger_ui::serve(file, Arc::clone(&CONFIG)).ok().flatten();
     let found = found.ok_or_else(|| Problem::NoSuchRoute(format!("/docs/{file}")))?;
-    let mut response = ([(header::CONTENT_TYPE, found.content_type)], [POLICY], found.bytes).into_response();
+    let bytes = if file == "index.html" { titled(&found.bytes) } else { found.bytes };
+    let mut response = ([(header::CONTENT_TYPE, found.content_type)], [POLICY], bytes).into_response();
     if found.gzpipped {
         response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
     Ok(response)
+}
+
+/// The first page by the name of what it is about.
+fn titled(html: &[u8]) -> Cow<'static, [u8]> {
+    let html = String::from_utf8_lossy(html).replace("<title>Swagger UI</title>", "<title>Prunus API</title>");
+    html.into_bytes().into()
 }
 
 #[cfg(test)]
@@ -87,6 +101,7 @@ mod tests {
     async fn a_page_links_to_files_of_its_own() {
         let (content_type, html) = load("index.html").await;
         assert_eq!(content_type, "text/html");
+        assert!(html.contains("<title>Prunus API</title>"), "{html}");
         let links: Vec<&str> = [quoted(&html, "href"), quoted(&html, "src")].concat();
         assert!(links.len() > 4, "{links:?}");
         for link in links {

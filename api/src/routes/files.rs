@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use prunus_catalog::{Catalog, Fault, FileId, PageSize, SnapshotId, SnapshotRef, TableIdent};
+use prunus_catalog::{Catalog, Fault, PageSize, SnapshotRef, TableIdent};
 use serde::Deserialize;
 use utoipa::openapi::schema::{OneOfBuilder, Schema};
 use utoipa::openapi::{Ref, RefOr};
@@ -106,8 +106,8 @@ async fn list_page(
 ) -> Result<Response, Problem> {
     let tokens = PageTokens::of("files", &(ident.to_string(), query.snapshot_id, &query.as_of));
     let position: Option<FilePosition> = tokens.decode(query.page_token.as_deref())?;
-    let snapshot = position.map_or(snapshot, |position| SnapshotRef::Id(SnapshotId(position.snapshot_id)));
-    let after = position.map(|position| FileId(position.after));
+    let snapshot = position.map_or(snapshot, FilePosition::snapshot);
+    let after = position.map(FilePosition::after);
     let writer = FilesWriter { format, tokens };
     let begin = move |page: &_, first: &_| writer.begin(page, first);
     let asked = (after, page_size);

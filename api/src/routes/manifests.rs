@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use prunus_catalog::{Catalog, FileId, ManifestId, ManifestPosition, ManifestsRequest, SnapshotId, SnapshotRef};
+use prunus_catalog::{Catalog, ManifestId, ManifestPosition, ManifestsRequest, SnapshotId, SnapshotRef};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -82,12 +82,12 @@ pub(crate) async fn get(
     let content = (ident.to_string(), manifest_id.0, query.snapshot_id, &query.as_of);
     let tokens = PageTokens::of("manifest", &content);
     let position: Option<FilePosition> = tokens.decode(query.page_token.as_deref())?;
-    let snapshot = position.map_or(asked, |position| SnapshotRef::Id(SnapshotId(position.snapshot_id)));
-    let after = position.map(|position| FileId(position.after));
-    let page = (after, page_size(query.page_size)?);
+    let snapshot = position.map_or(asked, FilePosition::snapshot);
+    let page = (position.map(FilePosition::after), page_size(query.page_size)?);
     let detail = catalog.load_manifest(ident, manifest_id, snapshot, page).await.map_err(stale(position))?;
     let last = detail.files.last().filter(|_| detail.more).map(|last| last.row.file_id);
-    let next = last.map(|last| FilePosition { snapshot_id: detail.snapshot_id.0, after: last.0 });
+    let (snapshot_id, schema_id) = (detail.snapshot_id.0, detail.schema_id.0);
+    let next = last.map(|last| FilePosition { snapshot_id, schema_id, after: last.0 });
     let next_page_token = next.map(|position| tokens.encode(&position));
     Ok(Json(ManifestDetailJson { next_page_token, ..detail.into() }))
 }

@@ -31,6 +31,8 @@ pub(crate) struct NamesQuery {
 }
 
 /// Create a namespace.
+///
+/// Its parts need not be namespaces themselves: `a.b` may be there without `a`.
 #[utoipa::path(
     post, path = "/v1/namespaces", operation_id = "create_namespace", tag = "namespaces",
     request_body = NewNamespaceJson,
@@ -67,6 +69,8 @@ pub(crate) async fn list(
 }
 
 /// Look at a namespace.
+///
+/// At its properties. Its tables are listed on their own.
 #[utoipa::path(
     get, path = "/v1/namespaces/{namespace}", operation_id = "get_namespace", tag = "namespaces",
     responses((status = 200, description = "The namespace.", body = NamespaceJson), NotFound),

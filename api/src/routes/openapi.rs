@@ -6,6 +6,8 @@ use axum::response::IntoResponse;
 use crate::openapi::document;
 
 /// The OpenAPI document of this API.
+///
+/// As the server has it: clients can be generated from it.
 #[utoipa::path(
     get, path = "/openapi.json", operation_id = "get_openapi", tag = "server",
     responses((status = 200, description = "This document.", body = Object)),

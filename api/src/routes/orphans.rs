@@ -29,6 +29,8 @@ pub(crate) struct OrphansQuery {
 }
 
 /// List the objects below the location of a table that no table names.
+///
+/// They are listed, never deleted. What is being written is not named yet either: ask for old ones alone.
 #[utoipa::path(
     get, path = "/v1/namespaces/{namespace}/tables/{table}/orphans", operation_id = "list_orphans", tag = "maintenance",
     params(OrphansQuery),

@@ -13,7 +13,7 @@ use crate::formats::{PlanPart, PlanWriter, body};
 use crate::metrics::Metrics;
 use crate::openapi::values::ArrowStreamSchema;
 use crate::openapi::{Gone, NotFound, Refused};
-use crate::page_token::{PageTokens, PlanPosition, stale};
+use crate::page_token::{FilePosition, PageTokens, stale};
 use crate::problem::Problem;
 use crate::request_id::RequestIdOf;
 use crate::wire::{ExplainJson, ExplainedJson, PlanJson, PlannedJson};
@@ -35,7 +35,7 @@ pub(crate) async fn plan(
     JsonBody(plan): JsonBody<PlanJson>,
 ) -> Result<Response, Problem> {
     let tokens = PageTokens::of("plan", &(ident.to_string(), plan.without_page()));
-    let position: Option<PlanPosition> = tokens.decode(plan.page_token.as_deref())?;
+    let position: Option<FilePosition> = tokens.decode(plan.page_token.as_deref())?;
     let part = if position.is_none() { PlanPart::First } else { PlanPart::Later };
     let writer = PlanWriter { format: accepted.format()?, tokens, part };
     let request = plan.parse(position);

@@ -12,6 +12,8 @@ use crate::problem::{self, KINDS, Kind, Problem};
 use crate::wire::{ProblemTypeJson, ProblemTypesJson};
 
 /// List the types of problems.
+///
+/// As JSON; as a page for people where HTML is preferred.
 #[utoipa::path(
     get, path = "/problems", operation_id = "list_problems", tag = "server",
     responses((status = 200, description = "What each means.", content((ProblemTypesJson = "application/json"), (String = "text/html")))),
@@ -26,7 +28,9 @@ pub(crate) async fn list(accepted: Accepted) -> Result<Response, Problem> {
     })
 }
 
-/// Look at a type of problems: where the `type` of a problem leads.
+/// Look at a type of problems.
+///
+/// This is where the `type` of a problem leads: what it means, and what to do about it.
 #[utoipa::path(
     get, path = "/problems/{name}", operation_id = "get_problem", tag = "server",
     responses(

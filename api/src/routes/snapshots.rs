@@ -34,6 +34,8 @@ pub(crate) async fn list(
 }
 
 /// Look at a snapshot.
+///
+/// What its commit did, and what the table was after it.
 #[utoipa::path(
     get, path = "/v1/namespaces/{namespace}/tables/{table}/snapshots/{snapshot_id}", operation_id = "get_snapshot", tag = "snapshots",
     responses((status = 200, description = "The snapshot.", body = SnapshotJson), NotFound, Gone),

@@ -2,9 +2,9 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, header};
+use axum::http::HeaderMap;
 use axum::response::Response;
-use prunus_catalog::{Catalog, Done, Render, Table};
+use prunus_catalog::{Catalog, Render, Table};
 
 use super::namespaces::NamesQuery;
 use crate::etag;
@@ -66,7 +66,7 @@ pub(crate) async fn list(
     params(("If-None-Match" = Option<String>, Header, description = "Tags of answers that the client has.")),
     responses(
         (status = 200, description = "The table as it stands.", body = TableJson, headers(("ETag" = String, description = "The tag of this answer."))),
-        (status = 304, description = "The client has this answer."),
+        (status = 304, description = "The client has this answer.", headers(("ETag" = String, description = "Its tag."))),
         NotFound,
     ),
 )]
@@ -84,7 +84,7 @@ pub(crate) async fn get(
 #[utoipa::path(
     patch, path = "/v1/namespaces/{namespace}/tables/{table}", operation_id = "alter_table", tag = "tables",
     request_body = AlterTableJson,
-    responses((status = 200, description = "The table as it stands now.", body = TableJson), NotFound, Conflict),
+    responses((status = 200, description = "The table as it stands now.", body = TableJson, headers(("ETag" = String, description = "The tag that a look at the table has until it changes again."))), NotFound, Conflict),
 )]
 pub(crate) async fn alter(
     State(catalog): State<Catalog>,
@@ -93,13 +93,7 @@ pub(crate) async fn alter(
     JsonBody(body): JsonBody<AlterTableJson>,
 ) -> Result<Response, Problem> {
     let done = catalog.alter_table_once(ident, body.parse(), key.once(ALTERED)).await?;
-    let tag = match &done {
-        Done::Now(table) => etag::of(&ALTERED(table)?.body),
-        Done::Before(_) => None,
-    };
-    let mut response = replies::answer(done, ALTERED)?;
-    response.headers_mut().extend(tag.map(|tag| (header::ETAG, tag)));
-    Ok(response)
+    replies::tagged_answer(done, ALTERED)
 }
 
 /// Forget a table.

@@ -62,6 +62,8 @@ pub(crate) async fn list(
 }
 
 /// Look at a tag.
+///
+/// At the snapshot that it names.
 #[utoipa::path(
     get, path = "/v1/namespaces/{namespace}/tables/{table}/tags/{tag}", operation_id = "get_tag", tag = "snapshots",
     responses((status = 200, description = "The tag.", body = TagJson), NotFound),
@@ -71,6 +73,8 @@ pub(crate) async fn get(State(catalog): State<Catalog>, TagOf(ident, name): TagO
 }
 
 /// Take a tag away.
+///
+/// The snapshot stays until it is expired.
 #[utoipa::path(
     delete, path = "/v1/namespaces/{namespace}/tables/{table}/tags/{tag}", operation_id = "delete_tag", tag = "snapshots",
     responses((status = 204, description = "It is gone."), NotFound),

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::response::Response;
 use prunus_catalog::{Catalog, Done, Render, TableCommitted};
 
+use crate::detached;
 use crate::extract::JsonBody;
 use crate::idempotency::KeyOf;
 use crate::metrics::Metrics;
@@ -29,9 +30,13 @@ pub(crate) async fn create(
     key: KeyOf,
     JsonBody(transaction): JsonBody<TransactionJson>,
 ) -> Result<Response, Problem> {
-    let done = catalog.commit_all_once(transaction.parse()?, key.once(COMMITTED)).await?;
-    if let Done::Now(committed) = &done {
-        metrics.count_commits(committed.len());
-    }
-    replies::answer(done, COMMITTED)
+    let commits = transaction.parse()?;
+    detached::to_the_end(async move {
+        let done = catalog.commit_all_once(commits, key.once(COMMITTED)).await?;
+        if let Done::Now(committed) = &done {
+            metrics.count_commits(committed.len());
+        }
+        replies::answer(done, COMMITTED)
+    })
+    .await
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::time::to_rfc3339;
+use crate::openapi::values::FindingKindSchema;
 
 /// What is to be audited.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -19,6 +20,7 @@ pub struct NewAuditJson {
     pub sample: f64,
     /// Whether statistics are replaced by better ones, and false ones by true ones.
     #[serde(default)]
+    #[schema(default = false)]
     pub repair: bool,
 }
 
@@ -121,6 +123,7 @@ pub struct AuditsJson {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AuditFindingJson {
     /// `missing`, `changed`, `unreadable`, `refuted` (a statistic is false) or `schema` (a column cannot be told).
+    #[schema(value_type = FindingKindSchema)]
     pub kind: String,
     /// The file.
     pub path: String,

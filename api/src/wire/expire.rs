@@ -17,10 +17,11 @@ pub struct ExpireJson {
     pub older_than: Option<String>,
     /// Keeps so many of the newest snapshots; 1 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(minimum = 1, maximum = 4_294_967_295_i64)]
+    #[schema(format = Int64, minimum = 1, maximum = 4_294_967_295_i64)]
     pub keep_last: Option<u32>,
     /// Whether it is only said what would be done.
     #[serde(default = "dry")]
+    #[schema(default = dry)]
     pub dry_run: bool,
 }
 

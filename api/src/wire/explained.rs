@@ -11,6 +11,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::plan::{FilterJson, NanOrderJson, PlanJson};
 use super::statistics::StatisticsJson;
+use crate::openapi::values::OutcomeSchema;
 
 /// A file of a plan to be explained. What the plan says of pages is of no account.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -102,12 +103,15 @@ impl From<ExplainFields> for ExplainJson {
 pub struct ExplainedJson {
     /// The snapshot that was planned.
     #[serde(default)]
+    #[schema(required = true)]
     pub snapshot_id: i64,
     /// The file.
     #[serde(default)]
+    #[schema(required = true)]
     pub file_id: i64,
     /// The manifest that it is in, whose zone kept it from being skipped with all beside it; absent while it is in none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub manifest_id: Option<i64>,
     /// `none`, `some` or `all`: how many of its rows may match.
     pub verdict: ExplainedVerdictJson,
@@ -137,6 +141,7 @@ pub struct ExplainedConjunctJson {
     /// Its text as SQL.
     pub expression: String,
     /// Of `true`, `false` and `null` those that it may be on the file's rows.
+    #[schema(value_type = Vec<OutcomeSchema>)]
     pub outcomes: Vec<String>,
     /// The statistics of the columns that it reads, where there are any.
     pub statistics: BTreeMap<String, StatisticsJson>,

@@ -18,7 +18,7 @@ use crate::openapi::values::{CountSchema, ValueSchema};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewFileJson {
-    /// Where it is.
+    /// Where it is. Every character stands for itself: nothing is percent-encoded.
     pub path: String,
     /// Its size in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,7 +73,7 @@ impl NewFileJson {
 pub struct FileJson {
     /// Its id, which no other file ever has.
     pub file_id: i64,
-    /// Where it is.
+    /// Where it is. Every character stands for itself: it is not to be parsed as a URI.
     pub path: String,
     /// Its size in bytes.
     pub size_bytes: u64,

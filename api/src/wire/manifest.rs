@@ -21,6 +21,7 @@ pub struct TotalsJson {
     pub rows: u64,
     /// How many of them have no known row count.
     #[serde(default)]
+    #[schema(required = true)]
     pub files_of_unknown_rows: u64,
     /// Their bytes.
     pub bytes: u64,

@@ -1,8 +1,6 @@
 //! What is asked of a plan.
 
-use prunus_catalog::{
-    Fault, FileId, Filter, NanOrder, PageSize, PlanPage, PlanRequest, Pruning, SchemaId, SnapshotId, SnapshotRef,
-};
+use prunus_catalog::{Fault, Filter, NanOrder, PageSize, PlanPage, PlanRequest, Pruning, SnapshotRef};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::RefOr;
@@ -11,7 +9,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::time::snapshot_ref;
 use crate::openapi::values::{NumberSchema, PageSizeSchema};
-use crate::page_token::PlanPosition;
+use crate::page_token::FilePosition;
 
 /// The most bytes that the residuals of a page take together: the longer a filter is, the fewer files a page has.
 const MAX_RESIDUAL_BYTES_PER_PAGE: usize = 64 << 20;
@@ -78,7 +76,7 @@ impl PlanJson {
 
     /// The request as the catalog is asked, from the position that a page token named, with every fault found; what is at fault
     /// is taken as absent.
-    pub(crate) fn parse(self, position: Option<PlanPosition>) -> PlanRequest {
+    pub(crate) fn parse(self, position: Option<FilePosition>) -> PlanRequest {
         let mut faults = Vec::new();
         let snapshot = snapshot_ref(self.snapshot_id, self.as_of.as_deref()).unwrap_or_else(|found| {
             faults.extend(found);
@@ -89,18 +87,17 @@ impl PlanJson {
             faults.extend(found);
             PageSize::default()
         });
-        let after = position.map(|position| FileId(position.after));
-        let pinned = |position: PlanPosition| {
-            SnapshotRef::Pinned(SnapshotId(position.snapshot_id), SchemaId(position.schema_id))
-        };
+        if self.dry_run && position.is_some() {
+            faults.push(Fault::at("dry_run", "the metrics of a plan have no pages: leave out dry_run or page_token"));
+        }
         PlanRequest {
             filter,
-            snapshot: position.map_or(snapshot, pinned),
+            snapshot: position.map_or(snapshot, FilePosition::snapshot),
             select: self.select,
             nan_order: self.nan_order.into(),
             time_zone: self.time_zone,
             pruning: if self.prune { Pruning::On } else { Pruning::Off },
-            page: match after {
+            page: match position.map(FilePosition::after) {
                 _ if self.dry_run => PlanPage::MetricsOnly,
                 None => PlanPage::First(page_size),
                 Some(file_id) => PlanPage::After(file_id, page_size),
@@ -201,7 +198,7 @@ impl From<NanOrderJson> for NanOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use prunus_catalog::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE};
+    use prunus_catalog::{DEFAULT_PAGE_SIZE, FileId, MAX_PAGE_SIZE, SchemaId, SnapshotId};
 
     fn read(json: Value) -> PlanJson {
         serde_json::from_value(json).unwrap()
@@ -232,6 +229,14 @@ mod tests {
     }
 
     #[test]
+    fn metrics_alone_have_no_later_page() {
+        let position = FilePosition { snapshot_id: 3, schema_id: 2, after: 9 };
+        let dry = read(json!({"dry_run": true, "page_size": 5}));
+        assert_eq!(dry.clone().parse(None).faults, []);
+        assert_eq!(dry.parse(Some(position)).faults[0].at.as_deref(), Some("dry_run"));
+    }
+
+    #[test]
     fn a_filter_is_text_or_an_object() {
         let error = serde_json::from_value::<PlanJson>(json!({"filter": 5})).unwrap_err();
         assert_eq!(error.to_string(), "a filter is SQL text or an Iceberg expression object");
@@ -239,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_position_pins_snapshot_and_schema() {
-        let position = PlanPosition { snapshot_id: 3, schema_id: 2, after: 9 };
+        let position = FilePosition { snapshot_id: 3, schema_id: 2, after: 9 };
         let request = read(json!({"page_size": 4})).parse(Some(position));
         assert_eq!(request.snapshot, SnapshotRef::Pinned(SnapshotId(3), SchemaId(2)));
         assert_eq!(request.page, PlanPage::After(FileId(9), PageSize::new(4).unwrap()));

@@ -36,7 +36,8 @@ pub struct PlannedJson {
 pub struct PlannedFileJson {
     /// Its id.
     pub file_id: i64,
-    /// Where it is.
+    /// Where it is: a path of the server's file system, or a scheme, a bucket and a key. Every character stands for itself: it is
+    /// not to be parsed as a URI, in which `%20` would be a space.
     pub path: String,
     /// Its size in bytes.
     pub size_bytes: u64,

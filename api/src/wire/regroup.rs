@@ -14,6 +14,7 @@ pub struct RegroupJson {
     pub cluster_by: Option<Vec<String>>,
     /// Whether nothing is changed, only looked at.
     #[serde(default)]
+    #[schema(default = false)]
     pub dry_run: bool,
 }
 

@@ -127,6 +127,7 @@ pub struct TableJson {
     pub current_snapshot: i64,
     /// Counts the times that statistics of its files were mended, by which no snapshot changes.
     #[serde(default)]
+    #[schema(required = true)]
     pub statistics_generation: u64,
     /// How many files are live.
     pub files: u64,

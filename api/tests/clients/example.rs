@@ -27,17 +27,21 @@ async fn the_example_skips_what_a_plan_skips() {
     for path in [&store, &data] {
         std::fs::create_dir(path).unwrap();
     }
-    (0..10).for_each(|number| write(&data.join(format!("{number}.parquet")), number * 10));
+    // As a URI its name would be that of another file.
+    (0..10).for_each(|number| write(&data.join(format!("{number}%20.parquet")), number * 10));
     let catalog = Catalog::open(&store, CatalogOptions::default()).await.unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(prunus::serve(catalog, listener, std::future::pending()));
     let filter = r#"{"type": "gt-eq", "term": "id", "value": 75}"#;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/plan_and_read.py");
-    let mut command = python.interpreter();
-    command.arg(script).arg(url).arg(data).arg(filter);
-    let printed = tokio::task::spawn_blocking(move || run(command)).await.unwrap();
-    let mut lines = printed.lines();
-    assert_eq!(lines.next(), Some("25 rows in 3 files, 2 of them without a filter"));
-    assert!(lines.next().unwrap().starts_with("skipped 7 of 10 files, "), "{printed}");
+    // The second time all that it makes is there.
+    for _ in 0..2 {
+        let mut command = python.interpreter();
+        command.arg(&script).arg(&url).arg(&data).arg(filter);
+        let printed = tokio::task::spawn_blocking(move || run(command)).await.unwrap();
+        let mut lines = printed.lines();
+        assert_eq!(lines.next(), Some("25 rows in 3 files, 2 of them without a filter"));
+        assert!(lines.next().unwrap().starts_with("skipped 7 of 10 files, "), "{printed}");
+    }
 }
