@@ -49,7 +49,7 @@ pub struct ItemColumn {
 }
 
 /// How the reader's engine orders NaN.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NanOrder {
     /// Not known: whatever any engine answers must come out right.
     #[default]

@@ -58,6 +58,11 @@ pub(super) fn compile(
     Ok(Prepared { program: PruningProgram::compile(bound), residuals, pruning: request.pruning })
 }
 
+/// Whether a request asks for columns that do not exist.
+pub(super) fn selects_unknown(columns: &[Column], request: &PlanRequest) -> bool {
+    !request.select.is_empty() && !unknown_columns(columns, &request.select).is_empty()
+}
+
 /// A fault for each key that names no column.
 fn unknown_columns(columns: &[Column], keys: &[String]) -> Vec<Fault> {
     let names: Vec<String> = columns.iter().map(|column| column_ref::key(&column.path)).collect();
