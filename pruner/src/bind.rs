@@ -355,7 +355,8 @@ impl Binder<'_> {
                 Err(fault) => self.faults.push(fault),
             }
         }
-        format!("there is no rule for `{}`{nested}", other.expression)
+        let reason = other.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        format!("there is no rule for `{}`{nested}{reason}", other.expression)
     }
 }
 

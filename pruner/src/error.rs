@@ -1,6 +1,8 @@
 //! What can be wrong with a filter.
 
-use prunus_statistics::LiteralError;
+use std::fmt;
+
+use prunus_statistics::{LiteralError, PrimitiveType};
 
 /// A filter that cannot be planned. After binding nothing can fail.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -58,12 +60,12 @@ pub enum FilterError {
         type_name: &'static str,
     },
     /// A column that the schema does not have.
-    #[error("unknown column `{name}`{}", suggestion.as_ref().map(|name| format!(", did you mean `{name}`?")).unwrap_or_default())]
+    #[error("unknown column `{name}`{}", suggestion.as_ref().map(ToString::to_string).unwrap_or_default())]
     UnknownColumn {
         /// The name as written.
         name: String,
-        /// A column with nearly that name.
-        suggestion: Option<String>,
+        /// What was probably meant.
+        suggestion: Option<ColumnSuggestion>,
     },
     /// A name without quotes that more than one column has but for its case.
     #[error(
@@ -74,7 +76,7 @@ pub enum FilterError {
         name: String,
     },
     /// A literal that does not go with its column.
-    #[error("column `{column}`: {error}")]
+    #[error("column `{column}`: {error}{}", as_text(error))]
     Literal {
         /// The column.
         column: String,
@@ -91,7 +93,56 @@ pub enum FilterError {
     },
 }
 
+/// What was probably meant by a name that no column has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ColumnSuggestion {
+    /// A column with nearly that name.
+    Column(String),
+    /// The column of that name without what stands before it.
+    WithoutTable(String),
+    /// In SQL, a text.
+    Text(String),
+}
+
+/// The end of a sentence about the name.
+impl fmt::Display for ColumnSuggestion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Column(name) => write!(f, ", did you mean `{name}`?"),
+            Self::WithoutTable(name) => write!(f, ": columns are named without their table, `{name}`"),
+            Self::Text(text) => {
+                write!(f, ": double quotes are for names, a text takes single ones, '{}'", text.replace('\'', "''"))
+            }
+        }
+    }
+}
+
+/// What to write instead of a number where texts are.
+fn as_text(error: &LiteralError) -> String {
+    match error {
+        LiteralError::Mismatch { literal, column_type: PrimitiveType::String }
+            if literal.starts_with(|first: char| first.is_ascii_digit() || first == '-') =>
+        {
+            format!("; write '{literal}'")
+        }
+        _ => String::new(),
+    }
+}
+
 impl FilterError {
+    /// The same fault of a filter that is SQL, in which what stands in double quotes may have been meant as a text.
+    #[must_use]
+    pub fn in_sql(self) -> Self {
+        let text = |name: &str| Some(name.strip_prefix('"')?.strip_suffix('"')?.to_owned());
+        match self {
+            Self::UnknownColumn { name, suggestion: None } => {
+                let suggestion = text(&name).filter(|text| !text.contains('"')).map(ColumnSuggestion::Text);
+                Self::UnknownColumn { name, suggestion }
+            }
+            other => other,
+        }
+    }
+
     /// The column at fault, if there is one.
     pub fn column(&self) -> Option<&str> {
         match self {

@@ -41,6 +41,14 @@ impl ReadFilter {
         Ok(Self { written: Arc::new(filter), predicate })
     }
 
+    /// A fault of it, in the words of its language.
+    pub(super) fn fault(&self, error: FilterError) -> FilterError {
+        match &*self.written {
+            Filter::Sql(_) => error.in_sql(),
+            Filter::Iceberg(_) => error,
+        }
+    }
+
     /// What is left of the filter, in its language; `None` if nothing is.
     fn write(&self, residual: &Residual) -> Option<Arc<Filter>> {
         if *residual == Residual::WHOLE {

@@ -38,7 +38,8 @@ pub(super) fn compile(
     let options = BindOptions { nan_order: request.nan_order, zone };
     let bound = match filter {
         Ok(None) => Ok(BoundPredicate::always()),
-        Ok(Some(filter)) => BoundPredicate::bind(&filter.predicate, columns, &options),
+        Ok(Some(filter)) => BoundPredicate::bind(&filter.predicate, columns, &options)
+            .map_err(|errors| errors.into_iter().map(|error| filter.fault(error)).collect()),
         Err(error) => Err(vec![error.clone()]),
     };
     let bound = match bound {
