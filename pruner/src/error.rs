@@ -154,3 +154,85 @@ impl FilterError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use prunus_statistics::FieldId;
+    use serde_json::json;
+
+    use super::*;
+    use crate::{BindOptions, BoundPredicate, Column, Predicate};
+
+    /// What is said of a predicate over some columns: why it is none, or of which part there is no rule.
+    fn said(predicate: Result<Predicate, FilterError>) -> String {
+        let columns = [("country", "string"), ("day", "date"), ("Weird Name", "boolean"), ("at", "timestamp(us)")];
+        let columns: Vec<Column> = columns
+            .into_iter()
+            .zip(1..)
+            .map(|((name, column_type), id)| Column {
+                id: FieldId(id),
+                path: vec![name.to_owned()],
+                column_type: Some(column_type.parse().unwrap()),
+                items: Vec::new(),
+            })
+            .collect();
+        let bound = predicate
+            .map_err(|error| vec![error])
+            .and_then(|predicate| BoundPredicate::bind(&predicate, &columns, &BindOptions::default()));
+        match bound {
+            Ok(bound) => bound.to_string(),
+            Err(errors) => errors.into_iter().map(|error| error.in_sql().to_string()).collect::<Vec<_>>().join("; "),
+        }
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(said(Predicate::parse_sql(text)), expected, "{text}");
+    }
+
+    #[test]
+    fn a_fault_says_what_to_write_instead() {
+        check(
+            "country = \"US\"",
+            "unknown column `\"US\"`: double quotes are for names, a text takes single ones, 'US'",
+        );
+        check("dya = DATE '2024-01-31'", "unknown column `dya`, did you mean `day`?");
+        check("dy IS NULL", "unknown column `dy`, did you mean `day`?");
+        check("\"Day\" IS NULL", "unknown column `\"Day\"`, did you mean `day`?");
+        check(
+            "orders.country = 'x'",
+            "unknown column `orders.country`: columns are named without their table, `country`",
+        );
+        check(
+            "n.orders.country = 'x'",
+            "unknown column `n.orders.country`: columns are named without their table, `country`",
+        );
+        check("orders.contry = 'x'", "unknown column `orders.contry`");
+        check("country = 2024", "column `country`: 2024 cannot be compared with a column of type string; write '2024'");
+        check(
+            "Weird Name = true",
+            "the filter is not a SQL expression: expected the end, found Name at Line: 1, Column: 7; a name with spaces stands in \
+             double quotes",
+        );
+        check("\"Weird Name\"", "#3 boolean in [true, true]");
+    }
+
+    #[test]
+    fn what_has_no_rule_says_why_where_more_can_be_said() {
+        let time = "what time it is, the engine says: write it as a literal, as TIMESTAMP '2024-01-31 12:00:00'";
+        check("at > now()", &format!("unknown(there is no rule for `now()`: {time})"));
+        check("day = current_date", &format!("unknown(there is no rule for `CURRENT_DATE`: {time})"));
+        let json = |json| said(Predicate::parse_iceberg_json(&json));
+        assert_eq!(
+            json(json!({"type": "equal", "term": "country", "value": "x"})),
+            "unknown(there is no rule for `{\"term\":\"country\",\"type\":\"equal\",\"value\":\"x\"}`: unknown expression type \
+             `equal`; did you mean `eq`?)"
+        );
+        assert!(
+            json(json!({"type": "st-intersects", "term": "country"}))
+                .ends_with("unknown expression type `st-intersects`)")
+        );
+        let applied = json!({"type": "eq", "left": {"type": "apply", "name": "f"}, "right": "country"});
+        assert!(!json(applied).contains("unknown expression"));
+    }
+}
