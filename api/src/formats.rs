@@ -6,6 +6,7 @@
 
 pub(crate) mod body;
 mod json;
+mod patience;
 mod ipc;
 mod files;
 mod plan;

@@ -4,6 +4,7 @@
 //! What another commit may do in between is found out where a filter says that it matters ([`checked`]).
 
 mod checked;
+mod folders;
 mod heads;
 mod reading;
 mod ready;

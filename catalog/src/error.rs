@@ -152,7 +152,7 @@ pub enum Error {
         source: Box<Error>,
     },
     /// The object store failed; trying again may help.
-    #[error("the object store failed for `{path}`")]
+    #[error("the object store failed for `{path}`{}", source.short_cause().map(|cause| format!(": {cause}")).unwrap_or_default())]
     StorageUnavailable {
         /// The file.
         path: String,

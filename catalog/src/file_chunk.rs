@@ -33,13 +33,13 @@ impl FileChunk {
 }
 
 /// How many chunks so many files are; the answer without files is one, too.
-pub(crate) fn chunk_count(files: usize) -> usize {
-    files.div_ceil(FILES_PER_CHUNK).max(1)
+pub(crate) fn chunk_count(files: usize, per_chunk: usize) -> usize {
+    files.div_ceil(per_chunk).max(1)
 }
 
 /// The part of an answer's files that is a chunk of it; none beyond the last chunk.
-pub(crate) fn chunk_of<T>(files: &[T], index: usize) -> &[T] {
-    files.chunks(FILES_PER_CHUNK).nth(index).unwrap_or_default()
+pub(crate) fn chunk_of<T>(files: &[T], index: usize, per_chunk: usize) -> &[T] {
+    files.chunks(per_chunk).nth(index).unwrap_or_default()
 }
 
 /// The constants of the columns that a schema has.
@@ -66,10 +66,11 @@ mod tests {
             (2 * FILES_PER_CHUNK + 1, 3),
         ] {
             let all: Vec<usize> = (0..files).collect();
-            assert_eq!(chunk_count(files), chunks, "{files}");
-            let joined: Vec<usize> = (0..chunks).flat_map(|index| chunk_of(&all, index)).copied().collect();
+            assert_eq!(chunk_count(files, FILES_PER_CHUNK), chunks, "{files}");
+            let joined: Vec<usize> =
+                (0..chunks).flat_map(|index| chunk_of(&all, index, FILES_PER_CHUNK)).copied().collect();
             assert_eq!(joined, all, "{files}");
-            assert!(chunk_of(&all, chunks).is_empty(), "{files}");
+            assert!(chunk_of(&all, chunks, FILES_PER_CHUNK).is_empty(), "{files}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use prunus_manifest::{FileId, ReadTransaction, SchemaId, SnapshotId, TableId};
 
 use crate::catalog::Catalog;
-use crate::file_chunk::{FileChunk, chunk_count, chunk_of};
+use crate::file_chunk::{FILES_PER_CHUNK, FileChunk, chunk_count, chunk_of};
 use crate::files::check_page;
 use crate::name::TableIdent;
 use crate::page::PageSize;
@@ -92,7 +92,7 @@ impl ListedPage {
 
     /// How many chunks its files are read in; at least one, which may be empty.
     pub fn chunks(&self) -> usize {
-        chunk_count(self.len())
+        chunk_count(self.len(), FILES_PER_CHUNK)
     }
 
     /// The last file of the page, if more follow in the next.
@@ -127,6 +127,6 @@ impl ListedPage {
     }
 
     fn load(&self, tx: &ReadTransaction<'_>, index: usize) -> Result<FileChunk> {
-        FileChunk::load(tx, chunk_of(&self.file_ids, index), &self.leaves)
+        FileChunk::load(tx, chunk_of(&self.file_ids, index, FILES_PER_CHUNK), &self.leaves)
     }
 }

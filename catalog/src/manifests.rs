@@ -93,8 +93,8 @@ impl Catalog {
     /// A page of the manifests that hold a live file of a snapshot, ascending by id. A page that has a next one holds its
     /// snapshot against expiry.
     ///
-    /// For the newest snapshot this reads a row for each manifest. For an older one it reads the entries of those manifests that
-    /// are not wholly live in it, as a plan does; these are kept in memory as they are for plans.
+    /// For the newest snapshot this reads a row for each manifest. For an older one it reads what was removed of manifests, and the
+    /// entries of those of which some were added or removed up to it and some after, as a plan does; these are kept in memory as they are for plans.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::Expired`], also if manifests of the pages before were grouped anew meanwhile;
@@ -192,7 +192,7 @@ fn count_up_to(all: &Manifests, manifest_id: ManifestId) -> usize {
     all.rows.partition_point(|manifest| manifest.manifest_id <= manifest_id)
 }
 
-/// What of a manifest is live in a snapshot. Its row tells where that is all of it, or the newest snapshot's part.
+/// What of a manifest is live in a snapshot. Its entries are read only where its row and its removals do not tell.
 fn live_totals(
     reader: &PlanReader<'_>,
     table: &TableRow,
@@ -202,9 +202,10 @@ fn live_totals(
     if manifest.first_added_snapshot > snapshot_id {
         return Ok(Totals::default());
     }
-    let all_were_added = manifest.last_added_snapshot <= snapshot_id;
-    if all_were_added && (manifest.removed.files == 0 || snapshot_id == table.current_snapshot) {
-        return Ok(manifest.live());
+    if manifest.last_added_snapshot <= snapshot_id
+        && let Some(sum) = live_entries::sum_of_added(reader, table, manifest, snapshot_id)?
+    {
+        return Ok(sum);
     }
     let entries = reader.load_entries(manifest)?;
     Ok(live_entries::sum(&entries, &live_mask(reader, manifest, snapshot_id)?))

@@ -135,7 +135,7 @@ impl PlanRequest {
 }
 
 /// Whether a plan prunes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Pruning {
     /// It does.
     #[default]
@@ -295,7 +295,10 @@ fn find(
     let schema = reader.load_schema(snapshot.schema_id)?;
     let history = if table.schema_id == SchemaId::FIRST { None } else { Some(reader.load_history()?) };
     let kept = match request.page {
-        PlanPage::After(..) if request.faults.is_empty() => reader.get_plan(&snapshot, request),
+        // What is wrong with the request is found where it is planned.
+        PlanPage::After(..) if request.faults.is_empty() && !prepare::selects_unknown(&schema.columns, request) => {
+            reader.get_plan(&snapshot, request)
+        }
         PlanPage::After(..) | PlanPage::First(_) | PlanPage::MetricsOnly => None,
     };
     let is_kept = kept.is_some();
@@ -310,7 +313,7 @@ fn find(
         reader.keep_plan(&snapshot, &plan);
     }
     let filter = filter.ok().and_then(Option::as_ref);
-    Ok(PlannedPage::new(catalog, (&table, &snapshot), (schema, history), plan, (range, more, filter)))
+    Ok(PlannedPage::new(catalog, (&table, &snapshot), (schema, history), &plan, (range, more, filter)))
 }
 
 /// Runs the passes; the survivors come by rising `file_id`.
@@ -325,7 +328,9 @@ fn pass(
     let bind = started.elapsed();
     let mut passed = passes::run(reader, table, Span::whole(snapshot.snapshot_id), &program)?;
     check_totals(table, snapshot, &passed.metrics)?;
-    passed.survivors.sort_unstable_by_key(|survivor| survivor.file_id);
+    passed.survivors.sort_unstable_by_key(|survivor| survivor.file_id());
+    // It may be kept for long.
+    passed.survivors.shrink_to_fit();
     passed.metrics.timings.bind = bind;
     Ok(passed)
 }
@@ -346,7 +351,7 @@ fn cut_page(survivors: &[Survivor], page: PlanPage) -> (Range<usize>, bool) {
     let (after, size) = match page {
         PlanPage::MetricsOnly => return (0..0, false),
         PlanPage::First(size) => (0, size),
-        PlanPage::After(file_id, size) => (survivors.partition_point(|survivor| survivor.file_id <= file_id), size),
+        PlanPage::After(file_id, size) => (survivors.partition_point(|survivor| survivor.file_id() <= file_id), size),
     };
     let end = survivors.len().min(after.saturating_add(size.as_usize()));
     (after..end, end < survivors.len())

@@ -38,6 +38,8 @@ pub const DEFAULT_PLAN_CACHE_BYTES: u64 = 256 << 20;
 #[derive(Clone)]
 pub(crate) struct PlanCache {
     parts: Cache<Key, Part>,
+    /// A plan that takes more than half of the room is not kept: it would put out what all others are made from.
+    max_plan_bytes: u64,
 }
 
 /// The type is that which a column is read as: it may be widened after its blocks were written.
@@ -148,7 +150,12 @@ impl PlanCache {
         let weigher = |_: &Key, part: &Part| u32::try_from(part.size_bytes()).unwrap_or(u32::MAX);
         // Not by how often a part is asked for: then one that takes the room of many, as a tail does, would never be let in.
         let policy = EvictionPolicy::lru();
-        Self { parts: Cache::builder().weigher(weigher).max_capacity(max_bytes).eviction_policy(policy).build() }
+        let parts = Cache::builder().weigher(weigher).max_capacity(max_bytes).eviction_policy(policy).build();
+        Self { parts, max_plan_bytes: max_bytes / 2 }
+    }
+
+    fn has_room_for_plan(&self, size_bytes: usize) -> bool {
+        size_bytes as u64 <= self.max_plan_bytes
     }
 }
 
@@ -369,8 +376,11 @@ impl<'a> PlanReader<'a> {
         plan.is_of(request).then_some(plan)
     }
 
-    /// Keeps a plan for its later pages.
+    /// Keeps a plan for its later pages, unless it takes too much room.
     pub(crate) fn keep_plan(&self, snapshot: &ResolvedSnapshot, plan: &Arc<KeptPlan>) {
+        if !self.cache.has_room_for_plan(plan.size_bytes()) {
+            return;
+        }
         self.cache.parts.insert(self.plan_key(snapshot, plan.own_hash()), Part::Plan(Arc::clone(plan)));
     }
 
@@ -402,6 +412,13 @@ impl<'a> PlanReader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_plan_may_take_half_of_the_room() {
+        let cache = PlanCache::new(1_000);
+        assert!(cache.has_room_for_plan(500));
+        assert!(!cache.has_room_for_plan(501));
+    }
 
     #[test]
     fn a_part_that_takes_the_room_of_many_is_kept() {

@@ -299,11 +299,15 @@ pub fn type_named(name: &str) -> Result<PrimitiveType, String> {
 }
 
 fn suggested_type(name: &str) -> String {
-    let folded = name.to_lowercase();
+    // Of `varchar(20)` the type is what stands before its length.
+    let folded = name.split('(').next().unwrap_or(name).trim().to_lowercase();
     let by_alias = TYPE_NAMES.iter().find(|(_, aliases)| aliases.contains(&folded.as_str()));
     let suggestion =
         by_alias.map(|(name, _)| *name).or_else(|| nearest(name, TYPE_NAMES.iter().map(|(name, _)| *name)));
-    suggestion.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
+    match suggestion {
+        Some(name) => format!(", did you mean `{name}`?"),
+        None => format!("; there are {}", TYPE_NAMES.map(|(name, _)| name).join(", ")),
+    }
 }
 
 impl From<&Field> for FieldJson {
@@ -430,7 +434,12 @@ mod tests {
         check("DOUBLE", "unknown type `DOUBLE`, did you mean `float64`?");
         check("int33", "unknown type `int33`, did you mean `int32`?");
         check("timestamp(s", "unknown type `timestamp(s`, did you mean `timestamp(us)`?");
-        check("geometry", "unknown type `geometry`");
+        check("VARCHAR(20)", "unknown type `VARCHAR(20)`, did you mean `string`?");
+        check(
+            "geometry",
+            "unknown type `geometry`; there are boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, \
+             float64, decimal(9,2), string, binary, fixed(16), uuid, date, time(us), timestamp(us), timestamptz(us)",
+        );
         assert!(TYPE_NAMES.iter().all(|(name, _)| type_named(name).is_ok()));
     }
 

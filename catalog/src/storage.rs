@@ -378,6 +378,15 @@ impl StorageError {
         matches!(self, Self::Unavailable(_) | Self::TooSlow | Self::Replaced)
     }
 
+    /// What the store failed of, for those who asked: in a few words, which tell nothing of credentials or of the inside.
+    pub(crate) fn short_cause(&self) -> Option<String> {
+        match self {
+            Self::Unavailable(error) => retry::short_cause(error),
+            Self::TooSlow => Some("it answers too slowly".to_owned()),
+            _ => None,
+        }
+    }
+
     /// Whether it may be the store that is at fault, and not the one object.
     pub(crate) fn may_be_of_all(&self) -> bool {
         matches!(self, Self::Unavailable(_) | Self::TooSlow | Self::Denied | Self::Unusable(_))

@@ -72,6 +72,12 @@ pub enum Error {
         /// What the operating system said.
         source: std::io::Error,
     },
+    /// The file is empty, and there was a store in it.
+    #[error("{} is empty though it held a store: put a backup in its place with `prunus restore`, or remove it to begin anew", path.display())]
+    Emptied {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file is no SQLite database.
     #[error("{} is not a SQLite database", path.display())]
     NotADatabase {

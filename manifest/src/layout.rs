@@ -66,7 +66,7 @@ pub(crate) enum Step {
 pub struct TableLayout {
     /// How many manifests it has.
     pub manifests: u64,
-    /// How many entries are in none yet.
+    /// How many live files are in none yet.
     pub tail_files: u64,
     /// How many manifests at most share a value of the first column of `cluster_by`; `None` if there is none.
     pub overlap: Option<u64>,
@@ -195,7 +195,8 @@ impl Layout {
             let order = cluster_by.unwrap_or(&table.cluster_by).first();
             let survey = Survey::take(tx, table_id, order.copied(), self.target_files)?;
             let overlap = survey.overlap().map(|overlap| overlap as u64);
-            Ok(TableLayout { manifests: survey.manifests() as u64, tail_files: table.tail_files, overlap })
+            let tail_files = table.tail_files.saturating_sub(tx.count_tail_removals(table_id)?);
+            Ok(TableLayout { manifests: survey.manifests() as u64, tail_files, overlap })
         })
     }
 

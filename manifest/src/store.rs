@@ -14,7 +14,7 @@ use crate::maintenance::{Maintenance, Notices};
 use crate::readers::Readers;
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use crate::writer::Writer;
-use crate::{Error, FileId, Result, TableId, database, restore};
+use crate::{Error, FileId, Result, TableId, backup, database, restore};
 
 /// How many files a manifest is made of.
 pub const MANIFEST_TARGET_FILES: u32 = 4096;
@@ -101,8 +101,8 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Locked`] if another process has it open; [`Error::RestoreUnfinished`] if it is between the old and the new
-    /// one; [`Error::NotADatabase`], [`Error::ForeignDatabase`] or [`Error::NewerDatabase`] if the file is none of this
-    /// version's; [`Error::NoWriteAheadLog`], [`Error::Sqlite`] or
+    /// one; [`Error::Emptied`] if the file has lost all that it held; [`Error::NotADatabase`], [`Error::ForeignDatabase`] or
+    /// [`Error::NewerDatabase`] if the file is none of this version's; [`Error::NoWriteAheadLog`], [`Error::Sqlite`] or
     /// [`Error::LockFile`] if it cannot be used.
     pub fn open(path: &Path) -> Result<Self> {
         Self::open_with(path, &StoreOptions::default())
@@ -115,7 +115,9 @@ impl Store {
     pub fn open_with(path: &Path, options: &StoreOptions) -> Result<Self> {
         let lock = StoreLock::acquire(path)?;
         restore::refuse_unfinished(path)?;
+        refuse_emptied(path, &lock)?;
         let connection = database::open_writer(path, options.power_loss)?;
+        lock.mark();
         let notices = Arc::new(Notices::default());
         notices.add(layout::list_due(&connection, options.target_files())?);
         let writer = Arc::new(Writer::start(connection, options.target_files(), Arc::clone(&notices))?);
@@ -215,9 +217,43 @@ impl Store {
     }
 }
 
+/// Refuses to make a new store of an empty file where there was a store. An empty file alone is what a process leaves that is killed
+/// between making it and writing to it, and becomes a store; so does no file at all.
+fn refuse_emptied(path: &Path, lock: &StoreLock) -> Result<()> {
+    let is_empty = |path: &Path| std::fs::metadata(path).map(|file| file.len() == 0).ok();
+    // SQLite throws the log of an empty file away.
+    let has_log = is_empty(&backup::beside(path, "-wal")) == Some(false);
+    if is_empty(path) == Some(true) && (has_log || lock.is_marked()?) {
+        return Err(Error::Emptied { path: path.to_owned() });
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_empty_file_is_a_new_store_only_where_none_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        let empty = |path: &Path| std::fs::write(path, "").unwrap();
+        let is_emptied = || matches!(Store::open(&path), Err(Error::Emptied { .. }));
+        // As one that was killed before it wrote anything leaves it.
+        empty(&backup::beside(&path, ".lock"));
+        empty(&path);
+        empty(&backup::beside(&path, "-wal"));
+        drop(Store::open(&path).unwrap());
+        drop(Store::open(&path).unwrap());
+        empty(&path);
+        assert!(is_emptied());
+        std::fs::remove_file(backup::beside(&path, ".lock")).unwrap();
+        std::fs::write(backup::beside(&path, "-wal"), "a log").unwrap();
+        assert!(is_emptied());
+        assert_eq!(std::fs::read(&path).unwrap(), b"");
+        std::fs::remove_file(&path).unwrap();
+        drop(Store::open(&path).unwrap());
+    }
 
     #[test]
     fn the_target_is_held_to_its_limits() {

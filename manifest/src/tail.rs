@@ -53,6 +53,11 @@ const LIST_TAIL_REMOVALS: &str = "
     WHERE table_id = ?1 AND removed_snapshot > ?2 AND manifest_id IS NULL AND removed_snapshot IS NOT NULL
     ORDER BY removed_snapshot, file_id";
 
+const COUNT_TAIL_REMOVALS: &str = "
+    SELECT count(*)
+    FROM data_file INDEXED BY data_file_tail_removed
+    WHERE table_id = ?1 AND manifest_id IS NULL AND removed_snapshot IS NOT NULL";
+
 const UPDATE_STATISTICS: &str = "
     UPDATE tail_statistics
     SET statistics = ?2
@@ -94,6 +99,12 @@ impl ReadTransaction<'_> {
         self.query_all(LIST_TAIL_REMOVALS, params![table_id, after], |row| {
             Ok(Removal { file_id: row.get(0)?, removed_snapshot: row.get(1)? })
         })
+    }
+
+    /// How many files of the tail are not live any more in the newest snapshot.
+    pub(crate) fn count_tail_removals(&self, table_id: TableId) -> Result<u64> {
+        let count = self.query_first(COUNT_TAIL_REMOVALS, [table_id], |row| Ok(row.get::<_, Unsigned>(0)?.0))?;
+        Ok(count.unwrap_or(0))
     }
 
     pub(crate) fn list_oldest_of_tail(&self, table_id: TableId, limit: u64) -> Result<Vec<TailEntry>> {

@@ -49,7 +49,7 @@ pub struct ItemColumn {
 }
 
 /// How the reader's engine orders NaN.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NanOrder {
     /// Not known: whatever any engine answers must come out right.
     #[default]
@@ -355,7 +355,8 @@ impl Binder<'_> {
                 Err(fault) => self.faults.push(fault),
             }
         }
-        format!("there is no rule for `{}`{nested}", other.expression)
+        let reason = other.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        format!("there is no rule for `{}`{nested}{reason}", other.expression)
     }
 }
 

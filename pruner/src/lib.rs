@@ -44,7 +44,7 @@ mod zone_maps;
 
 pub use bind::{BindOptions, BoundPredicate, Column, ItemColumn, NanOrder};
 pub use contains::{ContainsTest, ItemKind};
-pub use error::FilterError;
+pub use error::{ColumnSuggestion, FilterError};
 pub use explain::{ColumnFacts, ConjunctExplanation, Explanation, Outcome, Presence};
 pub use function::{CastKind, DatePart, DateUnit, Function};
 pub use iceberg_json::IcebergForm;

@@ -1,10 +1,11 @@
 //! Why a conjunct could not prune more.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use prunus_statistics::FieldId;
 
+use crate::evaluate::may_be;
 use crate::mask::Mask;
 use crate::outcome::OutcomeSet;
 use crate::program::{Conjunct, Leaf, Node, Test};
@@ -19,6 +20,8 @@ pub enum Obstacle {
     WithoutStatistics,
     /// The NaN count of a column is not known, and its rows could pass if they were NaN.
     NanCountUnknown,
+    /// Rows of a column are NaN, and nothing but these could pass, in some engines' order of NaN and not in others'.
+    NansAlone,
 }
 
 /// What stood in a conjunct's way in the containers that were kept.
@@ -30,6 +33,8 @@ pub struct Obstacles {
     pub without_statistics: u64,
     /// In how many containers the NaN count of a column is not known and its rows could pass if they were NaN.
     pub nan_count_unknown: u64,
+    /// In how many containers nothing could pass but rows that are NaN, in some engines' order of NaN and not in others'.
+    pub nans_alone: u64,
     /// The columns that each of these comes from: where there is no rule, all that the conjunct names.
     pub columns: BTreeSet<(FieldId, Obstacle)>,
 }
@@ -67,10 +72,12 @@ impl Obstacles {
                 nan_count_unknown = nan_count_unknown.or(&lacking);
             }
         }
+        let nans_alone = nans_alone(conjunct, zones, kept, &mut columns);
         Self {
             unsupported: conjunct.unsupported.clone(),
             without_statistics: without_statistics.and(kept).count() as u64,
             nan_count_unknown: nan_count_unknown.and(kept).count() as u64,
+            nans_alone,
             columns,
         }
     }
@@ -83,6 +90,7 @@ impl Obstacles {
             unsupported: self.unsupported.or(other.unsupported),
             without_statistics: self.without_statistics + other.without_statistics,
             nan_count_unknown: self.nan_count_unknown + other.nan_count_unknown,
+            nans_alone: self.nans_alone + other.nans_alone,
             columns: self.columns,
         }
     }
@@ -91,6 +99,30 @@ impl Obstacles {
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// In how many of the containers that were kept nothing could pass but rows that are known to be NaN, and whether these do depends on
+/// the engine. Adds the columns in which they are.
+fn nans_alone(conjunct: &Conjunct, zones: &ZoneMaps, kept: &Mask, columns: &mut BTreeSet<(FieldId, Obstacle)>) -> u64 {
+    let depends_on_engine =
+        |leaf: &Leaf, asked: OutcomeSet| leaf.on_nan.intersects(asked) && leaf.on_nan.intersects(asked.complement());
+    let mut with_nans = BTreeMap::new();
+    for (leaf, asked) in leaves(&conjunct.node) {
+        let Some(column) = zones.column(leaf.column.id) else { continue };
+        let known = column.may_be_nan.clone().and(&column.nan_count_known);
+        if depends_on_engine(leaf, asked) && known.intersects(kept) {
+            with_nans.insert(leaf.column.id, known);
+        }
+    }
+    // Few filters get here, so that judging the conjunct once more costs little.
+    if with_nans.is_empty() {
+        return 0;
+    }
+    let by_others = may_be(&conjunct.node, OutcomeSet::TRUE, &zones.without_nans(&with_nans), kept);
+    let by_nans = kept.clone().and_not(&by_others);
+    let met = with_nans.iter().filter(|(_, known)| known.intersects(&by_nans));
+    columns.extend(met.map(|(id, _)| (*id, Obstacle::NansAlone)));
+    by_nans.count() as u64
 }
 
 /// The tests of a conjunct, each with the outcomes that could make the conjunct true.
@@ -125,6 +157,9 @@ impl fmt::Display for Obstacles {
         if self.nan_count_unknown > 0 {
             reasons.push(format!("NaN count unknown in {} files", self.nan_count_unknown));
         }
+        if self.nans_alone > 0 {
+            reasons.push(format!("NaNs alone may match in {} files", self.nans_alone));
+        }
         f.write_str(&reasons.join("; "))
     }
 }
@@ -137,7 +172,7 @@ mod tests {
     use prunus_statistics::{FieldId, PhysicalType};
 
     use super::*;
-    use crate::{BindOptions, BoundPredicate, Column, ColumnZones, Predicate, PruningProgram, ZoneColumns};
+    use crate::{BindOptions, BoundPredicate, Column, ColumnZones, NanOrder, Predicate, PruningProgram, ZoneColumns};
 
     /// A float column `x` in five files: all is known, no max, no NaN count, no null count, all rows are null.
     fn zones() -> ZoneMaps {
@@ -155,15 +190,14 @@ mod tests {
         zones
     }
 
+    fn float(id: i32, name: &str) -> Column {
+        let column_type = Some(prunus_statistics::PrimitiveType::Float64);
+        Column { id: FieldId(id), path: vec![name.to_owned()], column_type, items: Vec::new() }
+    }
+
     fn obstacles(text: &str, kept: &Mask) -> Obstacles {
-        let column = |id, name: &str| Column {
-            id: FieldId(id),
-            path: vec![name.to_owned()],
-            column_type: Some(prunus_statistics::PrimitiveType::Float64),
-            items: Vec::new(),
-        };
         let predicate = Predicate::parse_sql(text).unwrap();
-        let columns = [column(1, "x"), column(2, "without_zones")];
+        let columns = [float(1, "x"), float(2, "without_zones")];
         let bound = BoundPredicate::bind(&predicate, &columns, &BindOptions::default()).unwrap();
         let program = PruningProgram::compile(bound);
         let none = Obstacles::default();
@@ -193,6 +227,35 @@ mod tests {
         check("x NOT IN (5)", "no bounds or counts in 1 files; NaN count unknown in 1 files");
         check("NOT (x <> 5)", "no bounds or counts in 1 files");
         check("(x = 5) IS NOT TRUE", "no bounds or counts in 1 files; NaN count unknown in 1 files");
+    }
+
+    #[test]
+    fn files_that_are_kept_for_their_nans_are_counted_where_engines_differ() {
+        let bound: ArrayRef = Arc::new(Float64Array::from(vec![1.0; 4]));
+        let columns = ZoneColumns {
+            min: &bound,
+            max: &bound,
+            null_count: &UInt64Array::from(vec![0; 4]),
+            nan_count: &UInt64Array::from(vec![Some(0), Some(3), Some(3), None]),
+            valueless: &BooleanArray::from(vec![false; 4]),
+        };
+        let mut zones = ZoneMaps::new(&UInt64Array::from(vec![10; 4]));
+        zones.insert(FieldId(1), ColumnZones::new(PhysicalType::Float64, &columns).unwrap()).unwrap();
+        let check = |text: &str, nan_order: NanOrder, expected: &str| {
+            let options = BindOptions { nan_order, ..BindOptions::default() };
+            let program = PruningProgram::compile(
+                BoundPredicate::bind(&Predicate::parse_sql(text).unwrap(), &[float(1, "x")], &options).unwrap(),
+            );
+            let kept = program.evaluate(&zones).kept().clone();
+            assert_eq!(Obstacles::of(&program.conjuncts()[0], &zones, &kept).to_string(), expected, "{text}");
+        };
+        check("x > 5", NanOrder::Any, "NaN count unknown in 1 files; NaNs alone may match in 2 files");
+        check("NOT (x < 5)", NanOrder::Any, "NaN count unknown in 1 files; NaNs alone may match in 2 files");
+        check("x >= 1", NanOrder::Any, "NaN count unknown in 1 files");
+        check("x > 5", NanOrder::Ieee, "");
+        // Here they do match.
+        check("x > 5", NanOrder::Greatest, "NaN count unknown in 1 files");
+        check("isnan(x)", NanOrder::Any, "NaN count unknown in 1 files");
     }
 
     #[test]

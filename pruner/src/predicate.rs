@@ -103,6 +103,8 @@ pub struct Unsupported {
     pub language: FilterLanguage,
     /// The columns that it names; they must exist all the same.
     pub columns: Vec<ColumnName>,
+    /// Why there is no rule for it, where more can be said than that there is none.
+    pub reason: Option<String>,
 }
 
 /// The languages in which a filter may be written.

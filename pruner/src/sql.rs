@@ -96,11 +96,32 @@ fn parse_tokens(tokens: Vec<TokenWithSpan>) -> Result<Predicate, FilterError> {
     })?;
     let rest = parser.peek_token();
     if rest.token != Token::EOF {
-        let message = format!("expected the end, found {}{}", rest.token, rest.span.start);
+        let hint = if is_bare_name(&rest.token) && ends_with_name(&expression) {
+            "; a name with spaces stands in double quotes"
+        } else {
+            ""
+        };
+        let message = format!("expected the end, found {}{}{hint}", rest.token, rest.span.start);
         return Err(FilterError::Syntax { message });
     }
     guard::check(&expression)?;
     convert::predicate(unnested(&expression), 0)
+}
+
+fn is_bare_name(token: &Token) -> bool {
+    matches!(token, Token::Word(word) if word.quote_style.is_none())
+}
+
+/// Whether the last operand of an expression is a name.
+fn ends_with_name(mut expression: &Expr) -> bool {
+    loop {
+        expression = match expression {
+            Expr::BinaryOp { right, .. } => right,
+            Expr::UnaryOp { expr, .. } => expr,
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_) => return true,
+            _ => return false,
+        };
+    }
 }
 
 fn parser_error(error: ParserError) -> FilterError {

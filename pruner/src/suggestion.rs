@@ -2,6 +2,8 @@
 
 /// How alike two names must be for one to be suggested for the other.
 const MIN_SIMILARITY: f64 = 0.8;
+/// Names of which neither is so long are alike only by more than that they differ in one letter.
+const MIN_BYTES_FOR_A_SLIP: usize = 3;
 /// The most names that are looked at; what it costs to be helpful stays small however many there are.
 const MAX_NAMES: usize = 1_000;
 /// The longest name that is compared, in bytes.
@@ -16,12 +18,23 @@ pub fn nearest<'n>(written: &str, names: impl IntoIterator<Item = &'n str>) -> O
     let written = written.to_lowercase();
     let mut best = None;
     for name in names.into_iter().take(MAX_NAMES).filter(|name| name.len() <= MAX_NAME_BYTES) {
-        let similarity = strsim::jaro_winkler(&name.to_lowercase(), &written);
+        let similarity = similarity(&name.to_lowercase(), &written);
         if similarity >= MIN_SIMILARITY && best.is_none_or(|(best, _)| similarity > best) {
             best = Some((similarity, name));
         }
     }
     best.map(|(_, name)| name)
+}
+
+/// How alike two names are, from 0 to 1. In a short name one slip of the hand is a large part of it: where one letter was left out,
+/// put in, replaced, or exchanged with its neighbour, they are alike enough.
+fn similarity(name: &str, written: &str) -> f64 {
+    let similarity = strsim::jaro_winkler(name, written);
+    let is_short = name.len().max(written.len()) < MIN_BYTES_FOR_A_SLIP || written.len() < 2;
+    if similarity >= MIN_SIMILARITY || is_short || name.len().abs_diff(written.len()) > char::MAX.len_utf8() {
+        return similarity;
+    }
+    if strsim::osa_distance(name, written) <= 1 { MIN_SIMILARITY } else { similarity }
 }
 
 #[cfg(test)]
@@ -36,6 +49,16 @@ mod tests {
         assert_eq!(nearest("column", names), Some("columns"));
         assert_eq!(nearest("filter", names), None);
         assert_eq!(nearest("", names), None);
+    }
+
+    #[test]
+    fn one_slip_of_the_hand_is_seen_in_short_names() {
+        for written in ["dya", "dy", "ay", "dax", "dayy", "DYA"] {
+            assert_eq!(nearest(written, ["id", "day"]), Some("day"), "{written}");
+        }
+        assert_eq!(nearest("yad", ["day"]), None);
+        assert_eq!(nearest("a", ["b", "ab"]), None);
+        assert_eq!(nearest("xd", ["id"]), None);
     }
 
     #[test]

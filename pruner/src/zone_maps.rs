@@ -190,6 +190,21 @@ impl ZoneMaps {
         Self { containers, with_rows, columns: BTreeMap::new() }
     }
 
+    /// The same, as if these containers had no NaN in these columns.
+    pub(crate) fn without_nans(&self, columns: &BTreeMap<FieldId, Mask>) -> Self {
+        let zones = |(id, zones): (&FieldId, &Arc<ColumnZones>)| {
+            let Some(containers) = columns.get(id) else { return (*id, Arc::clone(zones)) };
+            let mut zones = ColumnZones::clone(zones);
+            zones.may_be_nan = zones.may_be_nan.and_not(containers);
+            (*id, Arc::new(zones))
+        };
+        Self {
+            containers: self.containers,
+            with_rows: self.with_rows.clone(),
+            columns: self.columns.iter().map(zones).collect(),
+        }
+    }
+
     /// Adds the zone maps of a column, which may be shared between many sets.
     ///
     /// # Errors

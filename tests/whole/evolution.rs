@@ -421,7 +421,8 @@ async fn files_that_are_narrower_than_the_table_register_and_wider_ones_are_refu
     check(&server, "a = 1", &["1"]).await;
     let wide = write(&server, "2.parquet", vec![("a", 0, ints([1])), ("b", 0, longs([10]))]);
     let (status, problem) = server.try_commit("t", &append([wide])).await;
-    let message = "column `b`: the file's type int64 does not convert to the table's int32";
+    let message = "column `b`: the file's type int64 does not convert to the table's int32; it would if the column were widened to \
+                   int64 (`widen` in a PATCH of the table)";
     assert_eq!((status, faults(&problem)), (422, vec![format!("2.parquet: b: {message}")]));
 }
 

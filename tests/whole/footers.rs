@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StructArray};
+use arrow::array::{Array, ArrayRef, Float64Array, Int32Array, Int64Array, NullArray, RecordBatch, StructArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use parquet::file::properties::EnabledStatistics;
 use serde_json::{Value, json};
@@ -151,4 +151,27 @@ async fn a_file_must_hold_what_the_table_requires_and_something_of_it_at_all() {
     );
     let whole = json!({"operation": "append", "add": [{"path": lacking, "partition": {"r": 5}}]});
     server.commit("t", whole).await;
+}
+
+#[tokio::test]
+async fn a_column_of_nothing_but_nulls_has_no_type_to_make_a_table_with_and_goes_with_any() {
+    let server = Server::start(4).await;
+    let null = |name: &str| (Field::new(name, DataType::Null, true), Arc::new(NullArray::new(3)) as ArrayRef);
+    let untyped = write(&server, "untyped.parquet", vec![(int64("id"), values(0..3)), null("note"), null("other")]);
+    let create = json!({"name": "t", "schema_from": untyped});
+    server.post("/v1/namespaces", &json!({"name": "n"})).await;
+    let (status, problem) = server.post("/v1/namespaces/n/tables", &create).await;
+    let fault = |column: &str| {
+        let message = format!(
+            "column `{column}` has no type in this file: all of it is null; name a file that has one, or give the schema"
+        );
+        json!({"path": untyped, "column": column, "at": "schema_from", "evidence": "null", "message": message})
+    };
+    assert_eq!((status, &problem["faults"]), (422, &json!([fault("note"), fault("other")])));
+    let fields =
+        json!([{"name": "id", "type": "int64"}, {"name": "note", "type": "string"}, {"name": "other", "type": "date"}]);
+    server.create_table("t", json!({"schema": {"fields": fields}})).await;
+    server.commit("t", append([&untyped])).await;
+    assert_eq!(names(&server.plan("t", &json!({"filter": "note = 'x'"})).await), Vec::<String>::new());
+    assert_eq!(names(&server.plan("t", &json!({"filter": "note IS NULL"})).await), ["untyped.parquet"]);
 }

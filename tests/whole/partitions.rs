@@ -150,3 +150,23 @@ async fn a_folder_spelled_otherwise_or_unreadable_is_not_taken_for_null() {
     let (status, problem) = server.try_commit("t", &append([&folder])).await;
     assert_eq!((status, problem["faults"][0]["message"].as_str()), (422, Some("the path names a folder, not a file")));
 }
+
+#[tokio::test]
+async fn folders_that_say_nothing_or_are_missing_are_warned_of() {
+    let server = Server::start(4).await;
+    let fields = json!([{"name": "id", "type": "int64"}, {"name": "year", "type": "int32"}]);
+    server.create_table("t", json!({"schema": {"fields": fields}, "location": server.data()})).await;
+    let placed = write(&server, "year=2024/placed.parquet", 0);
+    assert_eq!(server.commit("t", append([&placed])).await["warnings"], json!([]));
+    let paths: Vec<String> = (0..5).map(|n| write(&server, &format!("yaer=2024/region=eu/f{n}.parquet"), 0)).collect();
+    let other = write(&server, "year=2023/other.parquet", 0);
+    let committed = server.commit("t", append(paths.iter().chain([&other]))).await;
+    let named = format!("5 files: {} and 2 more", paths[..3].join(", "));
+    let warnings = json!([
+        {"column": "region", "message": format!("the partition folder `region=` names no column and is ignored, in {named}")},
+        {"column": "yaer", "message": format!("the partition folder `yaer=` names no column (`year` is one) and is ignored, in {named}")},
+        {"column": "year", "message":
+            format!("there is no partition folder `year=` as other files have it, and the column reads as null, in {named}")},
+    ]);
+    assert_eq!(committed["warnings"], warnings);
+}

@@ -74,3 +74,13 @@ async fn the_order_asked_for_is_that_of_the_table_from_then_on() {
     let (status, refused) = server.post(REGROUP, &json!({"cluster_by": ["c"]})).await;
     assert_eq!((status, &refused["faults"][0]["column"]), (422, &json!("c")));
 }
+
+#[tokio::test]
+async fn files_in_no_manifest_are_counted_while_they_are_live() {
+    let server = server().await;
+    let file = |name: &str| json!({"path": name, "size_bytes": 10, "row_count": 5});
+    server.commit("t", json!({"operation": "append", "add": [file("x"), file("y"), file("z")]})).await;
+    server.commit("t", json!({"operation": "delete", "remove": ["y"]})).await;
+    let (_, looked) = server.post(REGROUP, &json!({"dry_run": true})).await;
+    assert_eq!(looked["before"]["tail_files"], 2);
+}

@@ -11,6 +11,7 @@ use prunus_catalog::Error;
 use tokio::task::JoinError;
 use tracing::Instrument;
 
+use super::patience::{PATIENCE, while_asked_for};
 use super::{ipc, json};
 use crate::accept::Format;
 use crate::problem::Problem;
@@ -20,8 +21,8 @@ use crate::problem::Problem;
 pub(crate) const MAX_PIECES_AT_ONCE: usize = 2;
 
 /// The answer that begins with the first piece. The rest are what makes the other pieces: they run in order,
-/// [`MAX_PIECES_AT_ONCE`] at a time, as the client reads, and those that have not begun when it goes away never do. One that fails
-/// breaks the connection off, and is logged.
+/// [`MAX_PIECES_AT_ONCE`] at a time, as the client reads, and those that have not begun when it goes away never do, nor when it
+/// reads nothing for [`PATIENCE`]. One that fails breaks the connection off, and is logged.
 pub(crate) fn answer<F>(
     format: Format,
     mut first: Vec<u8>,
@@ -43,10 +44,11 @@ where
         let made = rest.map(|piece| tokio::spawn(piece.in_current_span()).map(joined));
         let rest = stream::iter(made).buffered(MAX_PIECES_AT_ONCE).map_ok(Bytes::from);
         let pieces = stream::iter([Ok(Bytes::from(first))]).chain(rest).chain(stream::iter([Ok(end.into())]));
-        let until_failure = pieces.scan(false, |has_failed, piece: Result<Bytes, Problem>| {
-            let is_over = std::mem::replace(has_failed, piece.is_err());
-            ready((!is_over).then_some(piece))
-        });
+        let until_failure =
+            while_asked_for(pieces, PATIENCE).scan(false, |has_failed, piece: Result<Bytes, Problem>| {
+                let is_over = std::mem::replace(has_failed, piece.is_err());
+                ready((!is_over).then_some(piece))
+            });
         Body::from_stream(until_failure.inspect_err(move |problem| {
             tracing::error!(request_id, error = problem.chain(), "an answer broke off");
         }))

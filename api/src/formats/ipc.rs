@@ -29,7 +29,7 @@ const ENTRY: &str = "entries";
 const KEY: &str = "key";
 const VALUE: &str = "value";
 
-/// The head of a stream: its schema, and the dictionaries that all its batches share, which are those of a batch of any length.
+/// The head of a stream: its schema, and the dictionaries that all its batches share, which are those of a batch without rows.
 pub(super) fn head(schema: &Schema, dictionaries: &RecordBatch) -> Result<Vec<u8>, ArrowError> {
     let (options, mut tracker) = (IpcWriteOptions::default(), DictionaryTracker::new(true));
     let generator = IpcDataGenerator::default();
@@ -47,12 +47,10 @@ pub(super) fn head(schema: &Schema, dictionaries: &RecordBatch) -> Result<Vec<u8
     Ok(out)
 }
 
-/// The piece that a batch is. Its dictionaries are those of the head.
+/// The piece that a batch is. A column with a dictionary in the head is one of places here: as a message both are the same.
 pub(super) fn piece(batch: &RecordBatch) -> Result<Vec<u8>, ArrowError> {
     let (options, mut tracker) = (IpcWriteOptions::default(), DictionaryTracker::new(true));
     let generator = IpcDataGenerator::default();
-    // Numbers the dictionaries as in the head.
-    generator.schema_to_bytes_with_dictionary_tracker(&batch.schema(), &mut tracker, &options);
     let (_, encoded) = generator.encode(batch, &mut tracker, &options, &mut IpcWriteContext::default())?;
     let mut out = Vec::with_capacity(encoded.ipc_message.len() + encoded.arrow_data.len() + 64);
     write_message(&mut out, encoded, &options)?;

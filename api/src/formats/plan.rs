@@ -61,7 +61,7 @@ impl PlanWriter {
                 json::write_files(&mut out, page, chunk)?;
                 Ok(out)
             }
-            Format::Arrow => arrow::chunk(page, chunk),
+            Format::Arrow => arrow::chunk(chunk),
         }
     }
 

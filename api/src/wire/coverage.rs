@@ -146,6 +146,8 @@ pub enum ObstacleReasonJson {
     WithoutStatistics,
     /// The NaN count is not known of some file, and NaN could meet the condition.
     NanCountUnknown,
+    /// Some file has NaNs, which could meet the condition where nothing else in it could; in which engines they do, `nan_order` says.
+    NansAlone,
 }
 
 impl From<Coverage> for CoverageJson {
@@ -231,6 +233,7 @@ impl From<ColumnObstacle> for ObstacleJson {
             Obstacle::Unsupported => ObstacleReasonJson::Unsupported,
             Obstacle::WithoutStatistics => ObstacleReasonJson::WithoutStatistics,
             Obstacle::NanCountUnknown => ObstacleReasonJson::NanCountUnknown,
+            Obstacle::NansAlone => ObstacleReasonJson::NansAlone,
         };
         Self { reason, plans: met.plans, last_at: to_rfc3339(met.last_at_ms), example: met.example }
     }

@@ -83,10 +83,11 @@ impl PlanJson {
             SnapshotRef::Current
         });
         let filter = self.filter.map(Filter::from);
-        let page_size = page_size(self.page_size, filter.as_ref().map_or(0, written_bytes)).unwrap_or_else(|found| {
-            faults.extend(found);
-            PageSize::default()
-        });
+        let page_size =
+            page_size(self.page_size, filter.as_ref().map_or(0, Filter::written_bytes)).unwrap_or_else(|found| {
+                faults.extend(found);
+                PageSize::default()
+            });
         if self.dry_run && position.is_some() {
             faults.push(Fault::at("dry_run", "the metrics of a plan have no pages: leave out dry_run or page_token"));
         }
@@ -113,14 +114,6 @@ fn page_size(asked: Option<u32>, filter_bytes: usize) -> Result<PageSize, Vec<Fa
     let files_max = (MAX_RESIDUAL_BYTES_PER_PAGE / filter_bytes.max(1)).max(1);
     let size = asked.get().min(u32::try_from(files_max).unwrap_or(u32::MAX));
     Ok(PageSize::new(size).unwrap_or(asked))
-}
-
-/// How long a filter is.
-fn written_bytes(filter: &Filter) -> usize {
-    match filter {
-        Filter::Sql(text) => text.len(),
-        Filter::Iceberg(json) => json.to_string().len(),
-    }
 }
 
 /// A filter, or what is left of one.

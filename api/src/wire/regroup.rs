@@ -59,7 +59,7 @@ impl From<Regrouped> for RegroupedJson {
 pub struct TableLayoutJson {
     /// How many manifests it has.
     pub manifests: u64,
-    /// How many entries are in none yet.
+    /// How many live files are in none yet.
     pub tail_files: u64,
     /// How many manifests at most share a value of the first column that they are ordered by; null if there is none.
     #[schema(required = true)]

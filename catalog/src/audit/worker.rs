@@ -128,7 +128,9 @@ fn may_pass(error: &Error) -> bool {
 /// Why an audit failed, for those who asked for it.
 fn message_of(error: &Error) -> String {
     match error {
-        Error::StorageUnavailable { source: StorageError::Unavailable(_), .. } => error.to_string(),
+        Error::StorageUnavailable { source: StorageError::Unavailable(_) | StorageError::TooSlow, .. } => {
+            error.to_string()
+        }
         Error::StorageUnavailable { source, .. } => format!("{error}: {source}"),
         _ => error.to_string(),
     }
@@ -235,7 +237,7 @@ mod tests {
         worker.work().await;
         let table_id = audit.begun.table_id;
         let ended = catalog.read(move |tx| Ok(tx.load_audit(table_id, audit.audit_id)?)).await.unwrap();
-        let messages = paths.map(|path| format!("the object store failed for `{path}`"));
+        let messages = paths.map(|path| format!("the object store failed for `{path}`: connection refused"));
         let AuditState::Failed { message } = ended.state else { panic!("{ended:?}") };
         assert!(messages.contains(&message), "{message}");
     }

@@ -56,13 +56,23 @@ pub enum ColumnProblem {
         shape: &'static str,
     },
     /// The values do not convert.
-    #[error("the file's type {file_type} does not convert to the table's {table_type}")]
+    #[error("the file's type {file_type} does not convert to the table's {table_type}{}", remedy(file_type, *table_type))]
     Type {
         /// The type in the file.
         file_type: String,
         /// The type in the table.
         table_type: PrimitiveType,
     },
+}
+
+/// What would make the table take such files, where something would.
+fn remedy(file_type: &str, table_type: PrimitiveType) -> String {
+    match file_type.parse::<PrimitiveType>() {
+        Ok(wider) if table_type.widens_to(wider) => {
+            format!("; it would if the column were widened to {wider} (`widen` in a PATCH of the table)")
+        }
+        _ => String::new(),
+    }
 }
 
 impl ColumnFault {

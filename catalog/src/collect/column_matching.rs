@@ -346,7 +346,8 @@ mod tests {
             &file,
             &[column(1, "a", "int32"), column(2, "d", "decimal(38,2)")],
             &[
-                "column `a`: the file's type int64 does not convert to the table's int32",
+                "column `a`: the file's type int64 does not convert to the table's int32; it would if the column were widened to int64 \
+                 (`widen` in a PATCH of the table)",
                 "column `d`: the file's type decimal(60,2) does not convert to the table's decimal(38,2)",
             ],
         );

@@ -135,8 +135,9 @@ fn match_into_own_schema(
 ) {
     let fields = match infer_schema(footer) {
         Ok(fields) => fields,
-        Err(error) => {
-            report.note = format!(" (no schema: {error})");
+        Err(errors) => {
+            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            report.note = format!(" (no schema: {})", errors.join("; "));
             return;
         }
     };

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use prunus_statistics::PrimitiveType;
+
 use super::file_schema::{FileLeaf, Node, Repetition};
 use super::footer::Footer;
 use super::node_shape::Shape;
@@ -24,6 +26,32 @@ pub enum SchemaInferenceError {
         /// Its type in the file.
         file_type: String,
     },
+    /// A column of which the file does not say the type, since it stores nulls alone.
+    #[error(
+        "column `{column}` has no type in this file: all of it is null; name a file that has one, or give the schema"
+    )]
+    Untyped {
+        /// The path of the column.
+        column: String,
+    },
+}
+
+impl SchemaInferenceError {
+    /// The path of the column that it is about, its names joined with dots.
+    pub fn column(&self) -> &str {
+        match self {
+            Self::DuplicateName { column } | Self::UnsupportedType { column, .. } | Self::Untyped { column } => column,
+        }
+    }
+
+    /// What the file has as the type of the column, if that is what is wrong; `null` where it has none.
+    pub fn file_type(&self) -> Option<&str> {
+        match self {
+            Self::DuplicateName { .. } => None,
+            Self::UnsupportedType { file_type, .. } => Some(file_type),
+            Self::Untyped { .. } => Some("null"),
+        }
+    }
 }
 
 /// The fields that a table of such files would have, in the order of the file.
@@ -32,50 +60,45 @@ pub enum SchemaInferenceError {
 /// are matched by the same rule, so that a table made from a file takes that file.
 ///
 /// # Errors
-/// [`SchemaInferenceError`] if names repeat among siblings, or if a table cannot have the type of a column.
-pub fn infer_schema(footer: &Footer<'_>) -> Result<Vec<NewField>, SchemaInferenceError> {
+/// A [`SchemaInferenceError`] for each name that repeats among siblings, and for each column whose type the file does not tell or a
+/// table cannot have.
+pub fn infer_schema(footer: &Footer<'_>) -> Result<Vec<NewField>, Vec<SchemaInferenceError>> {
     let schema = footer.schema();
-    Inference { leaves: &schema.leaves, path: Vec::new() }.fields(&schema.fields)
+    let mut inference = Inference { leaves: &schema.leaves, path: Vec::new(), errors: Vec::new() };
+    let fields = inference.fields(&schema.fields);
+    if inference.errors.is_empty() { Ok(fields) } else { Err(inference.errors) }
 }
 
 struct Inference<'f> {
     leaves: &'f [FileLeaf],
     path: Vec<&'f str>,
+    errors: Vec<SchemaInferenceError>,
 }
 
 impl<'f> Inference<'f> {
-    fn fields(&mut self, nodes: &'f [Node<'f>]) -> Result<Vec<NewField>, SchemaInferenceError> {
+    /// The fields without those whose type is not known, each of which is an error.
+    fn fields(&mut self, nodes: &'f [Node<'f>]) -> Vec<NewField> {
         let mut names = BTreeSet::new();
         let mut fields = Vec::with_capacity(nodes.len());
         for node in nodes {
             self.path.push(node.name);
             if !names.insert(node.name) {
-                return Err(SchemaInferenceError::DuplicateName { column: self.path.join(".") });
+                self.errors.push(SchemaInferenceError::DuplicateName { column: self.path.join(".") });
+            } else if let Some(field_type) = self.type_of(&node.shape()) {
+                let (id, name) = (node.field_id, node.name.to_owned());
+                let nullable = node.repetition == Repetition::Optional;
+                fields.push(NewField { id, name, field_type, nullable, default: None, doc: None });
             }
-            fields.push(NewField {
-                id: node.field_id,
-                name: node.name.to_owned(),
-                field_type: self.type_of(&node.shape())?,
-                nullable: node.repetition == Repetition::Optional,
-                default: None,
-                doc: None,
-            });
             self.path.pop();
         }
-        Ok(fields)
+        fields
     }
 
-    fn type_of(&mut self, shape: &Shape<'f, 'f>) -> Result<NewType, SchemaInferenceError> {
-        Ok(match shape {
-            Shape::Leaf(index) => {
-                let leaf = self.leaves.get(*index);
-                let column_type = leaf.and_then(|leaf| leaf.column_type);
-                NewType::Primitive(column_type.ok_or_else(|| SchemaInferenceError::UnsupportedType {
-                    column: self.path.join("."),
-                    file_type: leaf.map(FileLeaf::type_name).unwrap_or_default(),
-                })?)
-            }
-            Shape::Struct(children) => NewType::Struct(self.fields(children)?),
+    /// The type of a column; `None` after an error.
+    fn type_of(&mut self, shape: &Shape<'f, 'f>) -> Option<NewType> {
+        Some(match shape {
+            Shape::Leaf(index) => NewType::Primitive(self.type_of_leaf(*index)?),
+            Shape::Struct(children) => NewType::Struct(self.fields(children)),
             Shape::List(element) => {
                 NewType::List { element_id: element.field_id(), element: Box::new(self.type_of(&element.shape())?) }
             }
@@ -87,6 +110,22 @@ impl<'f> Inference<'f> {
             },
         })
     }
+
+    fn type_of_leaf(&mut self, index: usize) -> Option<PrimitiveType> {
+        let leaf = self.leaves.get(index);
+        let column_type = leaf.filter(|leaf| !leaf.holds_only_nulls()).and_then(|leaf| leaf.column_type);
+        if column_type.is_none() {
+            let column = self.path.join(".");
+            // Such a leaf is stored as some type, which says nothing of what other files have in its place.
+            self.errors.push(if leaf.is_some_and(FileLeaf::holds_only_nulls) {
+                SchemaInferenceError::Untyped { column }
+            } else {
+                let file_type = leaf.map(FileLeaf::type_name).unwrap_or_default();
+                SchemaInferenceError::UnsupportedType { column, file_type }
+            });
+        }
+        column_type
+    }
 }
 
 #[cfg(test)]
@@ -97,14 +136,15 @@ mod tests {
 
     const LIST: i32 = 3;
     const MAP: i32 = 1;
+    const NULL: i16 = 11;
 
-    fn inferred(file: &TestFooter) -> Result<String, SchemaInferenceError> {
+    fn inferred(file: &TestFooter) -> Result<String, Vec<SchemaInferenceError>> {
         let bytes = file.encode();
         infer_schema(&Footer::parse(&bytes).unwrap()).map(|fields| shown(&fields))
     }
 
     fn check(fields: i32, elements: Vec<TestElement>, expected: &str) {
-        assert_eq!(inferred(&TestFooter::new(fields, elements)).as_deref(), Ok(expected));
+        assert_eq!(inferred(&TestFooter::new(fields, elements)), Ok(expected.to_owned()));
     }
 
     fn shown(fields: &[NewField]) -> String {
@@ -201,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_repeated_name_is_refused() {
-        let error = |column: &str| Err(SchemaInferenceError::DuplicateName { column: column.to_owned() });
+        let error = |column: &str| Err(vec![SchemaInferenceError::DuplicateName { column: column.to_owned() }]);
         assert_eq!(inferred(&TestFooter::flat(vec![leaf("a"), leaf("a")])), error("a"));
         let nested = TestFooter::new(1, vec![group("s", 2), leaf("a"), leaf("a")]);
         assert_eq!(inferred(&nested), error("s.a"));
@@ -211,11 +251,21 @@ mod tests {
     #[test]
     fn a_type_that_a_table_cannot_have_is_refused() {
         let error = |file_type: &str| {
-            Err(SchemaInferenceError::UnsupportedType { column: "d".to_owned(), file_type: file_type.to_owned() })
+            Err(vec![SchemaInferenceError::UnsupportedType { column: "d".to_owned(), file_type: file_type.to_owned() }])
         };
         let decimal = TestElement::leaf("d", FIXED).length(32).decimal(60, 2);
         assert_eq!(inferred(&TestFooter::flat(vec![decimal])), error("decimal(60,2)"));
         let nothing = TestElement::leaf("d", FIXED).length(0);
         assert_eq!(inferred(&TestFooter::flat(vec![nothing])), error("fixed(0)"));
+    }
+
+    #[test]
+    fn every_column_whose_type_is_not_told_is_named() {
+        let null = |name: &str| leaf(name).logical(NULL);
+        let list = [group("l", 1).converted(LIST), group("list", 1).repetition(REPEATED), null("element")];
+        let file =
+            TestFooter::new(4, [leaf("a"), null("b"), group("s", 1), null("c")].into_iter().chain(list).collect());
+        let untyped = |column: &str| SchemaInferenceError::Untyped { column: column.to_owned() };
+        assert_eq!(inferred(&file), Err(vec![untyped("b"), untyped("s.c"), untyped("l")]));
     }
 }

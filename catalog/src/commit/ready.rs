@@ -8,6 +8,7 @@ use prunus_pruner::{FilterError, NanOrder};
 use tokio::time::Instant;
 
 use super::checked::FilterCheck;
+use super::folders;
 use super::heads::Head;
 use super::reading::{Outcome, Reader};
 use super::{CommitRequest, Committed};
@@ -90,7 +91,8 @@ impl Catalog {
         faults.extend(of_removed);
         let reader = Reader { storage: Arc::clone(&self.storage), head: Arc::clone(&head), deadline };
         let registered = registered(reader.register_all(request.add).await?, faults);
-        let ((add, warnings), filter) = with_filter(registered, filter)?;
+        let ((add, mut warnings), filter) = with_filter(registered, filter)?;
+        warnings.extend(folders::warnings(&head.target, &add));
         let commit = NewCommit {
             table_id: head.table_id,
             base_snapshot: request.base_snapshot,

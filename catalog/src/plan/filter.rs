@@ -1,6 +1,7 @@
 //! A filter in the language in which it was asked, and what of it is left for a file, in the same language.
 
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use prunus_pruner::{FilterError, IcebergForm, Mask, Predicate, Residual, Residuals};
@@ -13,6 +14,16 @@ pub enum Filter {
     Sql(String),
     /// An Iceberg expression.
     Iceberg(Value),
+}
+
+impl Filter {
+    /// How long it is as text.
+    pub fn written_bytes(&self) -> usize {
+        match self {
+            Self::Sql(text) => text.len(),
+            Self::Iceberg(json) => json.to_string().len(),
+        }
+    }
 }
 
 /// A filter that was read.
@@ -28,6 +39,14 @@ impl ReadFilter {
             Filter::Iceberg(json) => Predicate::parse_iceberg_json(json),
         }?;
         Ok(Self { written: Arc::new(filter), predicate })
+    }
+
+    /// A fault of it, in the words of its language.
+    pub(super) fn fault(&self, error: FilterError) -> FilterError {
+        match &*self.written {
+            Filter::Sql(_) => error.in_sql(),
+            Filter::Iceberg(_) => error,
+        }
     }
 
     /// What is left of the filter, in its language; `None` if nothing is.
@@ -47,9 +66,20 @@ impl ReadFilter {
     }
 }
 
-/// Which of a plan's residuals a file has.
+/// Which of a plan's residuals a file has, counted from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct ResidualIndex(usize);
+pub(super) struct ResidualIndex(NonZeroU32);
+
+impl ResidualIndex {
+    /// That of the residual at a place.
+    fn at(place: usize) -> Option<Self> {
+        Some(Self(NonZeroU32::new(u32::try_from(place).ok()?.checked_add(1)?)?))
+    }
+
+    fn place(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
 
 /// The different residuals of a plan's files, each once.
 #[derive(Default)]
@@ -63,7 +93,8 @@ impl ResidualTable {
         if let Some(index) = self.indices.get(residual) {
             return *index;
         }
-        let index = ResidualIndex(self.residuals.len());
+        // The first is the whole filter, which is right for every file.
+        let Some(index) = ResidualIndex::at(self.residuals.len()) else { return ResidualIndex(NonZeroU32::MIN) };
         self.residuals.push(residual.clone());
         self.indices.insert(residual.clone(), index);
         index
@@ -93,21 +124,16 @@ impl ResidualTable {
         filter: Option<&ReadFilter>,
         of_files: impl Iterator<Item = ResidualIndex>,
     ) -> WrittenResiduals {
-        let (mut filters, mut places) = (Vec::new(), vec![Place::Unwritten; self.residuals.len()]);
-        let Some(filter) = filter else { return WrittenResiduals { filters, places } };
-        for ResidualIndex(index) in of_files {
-            if let (Some(place @ Place::Unwritten), Some(residual)) = (places.get_mut(index), self.residuals.get(index))
-            {
-                *place = match filter.write(residual) {
-                    None => Place::Nothing,
-                    Some(left) => {
-                        filters.push(left);
-                        Place::At(filters.len() - 1)
-                    }
-                };
-            }
+        let mut written = WrittenResiduals::default();
+        let Some(filter) = filter else { return written };
+        for index in of_files {
+            let WrittenResiduals { filters, places } = &mut written;
+            places.entry(index).or_insert_with(|| {
+                filters.push(filter.write(self.residuals.get(index.place())?)?);
+                Some(filters.len() - 1)
+            });
         }
-        WrittenResiduals { filters, places }
+        written
     }
 
     /// About how much memory it takes.
@@ -118,28 +144,21 @@ impl ResidualTable {
 }
 
 /// The different residuals of the files of a page, written.
+#[derive(Default)]
 pub(super) struct WrittenResiduals {
     pub(super) filters: Vec<Arc<Filter>>,
-    /// Of each of the plan's residuals.
-    places: Vec<Place>,
-}
-
-/// Where a residual is among those that are written.
-#[derive(Clone, Copy)]
-enum Place {
-    /// No file of the page that is to be filtered has it.
-    Unwritten,
-    /// Nothing is left to filter.
-    Nothing,
-    At(usize),
+    /// Where those that files of the page have are among them; `None` where nothing is left to filter.
+    places: HashMap<ResidualIndex, Option<usize>>,
 }
 
 impl WrittenResiduals {
     /// Where a residual is among [`WrittenResiduals::filters`]; `None` if nothing is left to filter.
-    pub(super) fn place(&self, ResidualIndex(index): ResidualIndex) -> Option<usize> {
-        match self.places.get(index)? {
-            Place::Unwritten | Place::Nothing => None,
-            Place::At(place) => Some(*place),
-        }
+    pub(super) fn place(&self, index: ResidualIndex) -> Option<usize> {
+        self.places.get(&index).copied().flatten()
+    }
+
+    /// How long the longest is.
+    pub(super) fn longest_bytes(&self) -> usize {
+        self.filters.iter().map(|filter| filter.written_bytes()).max().unwrap_or(0)
     }
 }

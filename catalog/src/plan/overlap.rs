@@ -34,7 +34,7 @@ impl OverlapFilter {
     ) -> Result<Vec<FileId>> {
         let span = Span { after, up_to: table.current_snapshot };
         let passed = passes::run(reader, table, span, &self.prepared)?;
-        let mut files: Vec<FileId> = passed.survivors.iter().map(|survivor| survivor.file_id).collect();
+        let mut files: Vec<FileId> = passed.survivors.iter().map(|survivor| survivor.file_id()).collect();
         files.sort_unstable();
         Ok(files)
     }

@@ -13,13 +13,16 @@ use super::metrics::PlanMetrics;
 use super::passes::Survivor;
 use super::{KeptPlan, Plan, PlannedFile, ResolvedSnapshot, add_elapsed, gone_or_lost};
 use crate::catalog::Catalog;
-use crate::file_chunk::{FileChunk, chunk_count, chunk_of};
+use crate::file_chunk::{FILES_PER_CHUNK, FileChunk, chunk_count, chunk_of};
 use crate::file_columns::FileNames;
 use crate::files::FileEntry;
 use crate::history::History;
 use crate::schema::Schema;
 use crate::table_schema::TableSchema;
 use crate::{Result, blocking};
+
+/// About how much of residuals a chunk has at most, unless one alone is more. The longer they are, the fewer files a chunk has.
+const MAX_RESIDUAL_BYTES_PER_CHUNK: usize = 4 << 20;
 
 /// What a file calls the columns that it does not call as the schema does, by field, as a column key; `None` for one that it does not
 /// hold, though it has a column of that name.
@@ -38,11 +41,11 @@ pub struct PlannedPage {
     schema: Arc<TableSchema>,
     /// Where the table has and had but one schema, files call all columns as it does.
     history: Option<Arc<History>>,
-    plan: Arc<KeptPlan>,
-    /// Within the plan's survivors.
-    range: Range<usize>,
+    /// Its files. The plan may have many more, which are not held until the last of these is read.
+    survivors: Box<[Survivor]>,
     more: bool,
     residuals: WrittenResiduals,
+    files_per_chunk: usize,
 }
 
 /// Some of a page's files by rising `file_id`; all columns are of one length.
@@ -63,13 +66,11 @@ impl PlannedPage {
         catalog: &Catalog,
         (table, snapshot): (&TableRow, &ResolvedSnapshot),
         (schema, history): (Arc<TableSchema>, Option<Arc<History>>),
-        plan: Arc<KeptPlan>,
+        plan: &KeptPlan,
         (range, more, filter): (Range<usize>, bool, Option<&ReadFilter>),
     ) -> Self {
-        let survivors = plan.passed.survivors.get(range.clone()).unwrap_or_default();
-        // A file all of whose rows match has nothing left to filter, whatever pruning found of the parts of the filter.
-        let to_filter = survivors.iter().filter(|survivor| survivor.verdict != Verdict::All);
-        let residuals = plan.passed.residuals.write(filter, to_filter.map(|survivor| survivor.residual));
+        let survivors = plan.passed.survivors.get(range).unwrap_or_default();
+        let residuals = plan.passed.residuals.write(filter, survivors.iter().filter_map(|file| file.residual()));
         Self {
             snapshot_id: snapshot.snapshot_id,
             schema_id: snapshot.schema_id,
@@ -78,9 +79,9 @@ impl PlannedPage {
             table_id: table.table_id,
             schema,
             history,
-            plan,
-            range,
+            survivors: survivors.into(),
             more,
+            files_per_chunk: files_per_chunk(residuals.longest_bytes()),
             residuals,
         }
     }
@@ -92,22 +93,22 @@ impl PlannedPage {
 
     /// How many files the page has.
     pub fn len(&self) -> usize {
-        self.range.len()
+        self.survivors.len()
     }
 
     /// Whether it has none.
     pub fn is_empty(&self) -> bool {
-        self.range.is_empty()
+        self.survivors.is_empty()
     }
 
     /// How many chunks its files are read in; at least one, which may be empty.
     pub fn chunks(&self) -> usize {
-        chunk_count(self.len())
+        chunk_count(self.len(), self.files_per_chunk)
     }
 
     /// The last file of the page, if more follow in the next.
     pub fn next_after(&self) -> Option<FileId> {
-        self.survivors().last().filter(|_| self.more).map(|last| last.file_id)
+        self.survivors.last().filter(|_| self.more).map(|last| last.file_id())
     }
 
     /// The different residuals of the page's files, in the filter's language.
@@ -132,29 +133,22 @@ impl PlannedPage {
         self.table_id
     }
 
-    fn survivors(&self) -> &[Survivor] {
-        self.plan.passed.survivors.get(self.range.clone()).unwrap_or_default()
-    }
-
     /// Reads a chunk in a transaction of its own: ids stay valid.
     pub(super) fn load_chunk(&self, index: usize) -> Result<PlannedChunk> {
         if self.more || self.chunks() > 1 {
             self.catalog.leases.take(self.table_id, self.snapshot_id, self.catalog.clock.now_ms());
         }
-        let survivors = chunk_of(self.survivors(), index);
-        let file_ids: Vec<FileId> = survivors.iter().map(|survivor| survivor.file_id).collect();
+        let survivors = chunk_of(&self.survivors, index, self.files_per_chunk);
+        let file_ids: Vec<FileId> = survivors.iter().map(|survivor| survivor.file_id()).collect();
         let files = self.catalog.store.read(|tx| {
             let files = FileChunk::load(tx, &file_ids, &self.schema.leaves);
             files.map_err(|error| gone_or_lost(tx, self.table_id, self.snapshot_id, error))
         })?;
-        let residual = |survivor: &Survivor| match survivor.verdict {
-            Verdict::All => None,
-            Verdict::None | Verdict::Some => self.residuals.place(survivor.residual),
-        };
+        let residual = |survivor: &Survivor| survivor.residual().and_then(|index| self.residuals.place(index));
         Ok(PlannedChunk {
             columns: self.names_in_files(&files.rows),
             files,
-            verdicts: survivors.iter().map(|survivor| survivor.verdict).collect(),
+            verdicts: survivors.iter().map(|survivor| survivor.verdict()).collect(),
             residuals: survivors.iter().map(residual).collect(),
         })
     }
@@ -188,5 +182,29 @@ impl PlannedPage {
             })
         };
         chunk.verdicts.iter().zip(&chunk.residuals).enumerate().filter_map(file).collect()
+    }
+}
+
+/// How many files a chunk has.
+fn files_per_chunk(longest_residual_bytes: usize) -> usize {
+    (MAX_RESIDUAL_BYTES_PER_CHUNK / longest_residual_bytes.max(1)).clamp(1, FILES_PER_CHUNK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_residuals_make_short_chunks() {
+        let at_the_limit = MAX_RESIDUAL_BYTES_PER_CHUNK / FILES_PER_CHUNK;
+        assert_eq!(files_per_chunk(0), FILES_PER_CHUNK);
+        assert_eq!(files_per_chunk(at_the_limit), FILES_PER_CHUNK);
+        assert!(files_per_chunk(at_the_limit + 1) < FILES_PER_CHUNK);
+        assert_eq!(files_per_chunk(2 * MAX_RESIDUAL_BYTES_PER_CHUNK), 1);
+    }
+
+    #[test]
+    fn a_plan_of_ten_million_files_takes_less_than_half_of_the_cache() {
+        assert!(10_000_000 * size_of::<Survivor>() as u64 <= crate::DEFAULT_PLAN_CACHE_BYTES / 2);
     }
 }

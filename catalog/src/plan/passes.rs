@@ -11,16 +11,38 @@ use super::filter::{ResidualIndex, ResidualTable};
 use super::metrics::{PlanMetrics, add_file};
 use super::prepare::Prepared;
 use super::{Pruning, add_elapsed};
-use crate::Result;
 use crate::plan_cache::{PlanReader, ReadCounts, Removals};
 use crate::zone_maps::{self, DeclaredZoneMaps, ManifestZoneMaps, ProgramColumn};
+use crate::{Result, live_entries};
 
-/// A file that may match.
+/// A file that may match. Packed, since a plan may keep many millions of them.
 #[derive(Clone, Copy, Debug)]
+#[repr(Rust, packed(4))]
 pub(super) struct Survivor {
-    pub(super) file_id: FileId,
-    pub(super) verdict: Verdict,
-    pub(super) residual: ResidualIndex,
+    file_id: FileId,
+    residual: Option<ResidualIndex>,
+}
+
+impl Survivor {
+    /// A file that is kept, with what of the filter is left for it. One all of whose rows match has nothing left to filter,
+    /// whatever pruning found of the parts of the filter.
+    pub(super) fn new(file_id: FileId, verdict: Verdict, residual: ResidualIndex) -> Self {
+        Self { file_id, residual: (verdict != Verdict::All).then_some(residual) }
+    }
+
+    pub(super) fn file_id(self) -> FileId {
+        self.file_id
+    }
+
+    /// Which residual it has; `None` if all its rows match.
+    pub(super) fn residual(self) -> Option<ResidualIndex> {
+        self.residual
+    }
+
+    /// `Some` or `All`.
+    pub(super) fn verdict(self) -> Verdict {
+        if self.residual().is_some() { Verdict::Some } else { Verdict::All }
+    }
 }
 
 /// What the passes find: the files that may match, in no order; what of the filter is left for them; and what was done.
@@ -134,8 +156,8 @@ impl Passes<'_> {
         kept.into_iter().try_for_each(|(manifest, declared)| self.over_manifest(manifest, declared))
     }
 
-    /// Counts the files of a manifest that was pruned as a whole. Its row tells what is live of it in the newest snapshot;
-    /// its entries are read only for an older one that not all of them are live in.
+    /// Counts the files of a manifest that was pruned as a whole. Its entries are read only for an older snapshot, and where its row
+    /// and its removals do not tell what is live of it.
     fn prune_manifest(
         &mut self,
         table: &TableRow,
@@ -144,16 +166,18 @@ impl Passes<'_> {
         selection: &Selection,
     ) -> Result<Totals> {
         self.found.metrics.manifests_pruned += 1;
-        // The removals that the row counts are those up to the newest snapshot.
-        let counted_in_snapshot = manifest.removed.files == 0 || self.span.up_to == table.current_snapshot;
-        let sum = if counted_in_snapshot
-            && self.span.has_added_all(manifest.first_added_snapshot, manifest.last_added_snapshot)
-        {
-            manifest.live()
+        let known = if self.span.has_added_all(manifest.first_added_snapshot, manifest.last_added_snapshot) {
+            live_entries::sum_of_added(self.reader, table, manifest, self.span.up_to)?
         } else {
-            let entries = self.reader.load_entries(manifest)?;
-            let files = Files::of_entries(&entries, self.live_entries(manifest, &entries)?);
-            files.sum(files.live.indices())
+            None
+        };
+        let sum = match known {
+            Some(sum) => sum,
+            None => {
+                let entries = self.reader.load_entries(manifest)?;
+                let files = Files::of_entries(&entries, self.live_entries(manifest, &entries)?);
+                files.sum(files.live.indices())
+            }
         };
         for (conjunct, metrics) in self.found.metrics.conjuncts.iter_mut().enumerate() {
             if selection.pruned_by(conjunct).is_some_and(|pruned| pruned.contains(index)) {
@@ -251,7 +275,7 @@ impl Passes<'_> {
             let verdict = selection.verdict(index);
             self.found.metrics.files_all += u64::from(verdict == Verdict::All);
             let file_id = FileId(files.file_ids.value(index));
-            self.found.survivors.push(Survivor { file_id, verdict, residual });
+            self.found.survivors.push(Survivor::new(file_id, verdict, residual));
         }
     }
 }

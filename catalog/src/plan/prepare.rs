@@ -38,7 +38,8 @@ pub(super) fn compile(
     let options = BindOptions { nan_order: request.nan_order, zone };
     let bound = match filter {
         Ok(None) => Ok(BoundPredicate::always()),
-        Ok(Some(filter)) => BoundPredicate::bind(&filter.predicate, columns, &options),
+        Ok(Some(filter)) => BoundPredicate::bind(&filter.predicate, columns, &options)
+            .map_err(|errors| errors.into_iter().map(|error| filter.fault(error)).collect()),
         Err(error) => Err(vec![error.clone()]),
     };
     let bound = match bound {
@@ -56,6 +57,11 @@ pub(super) fn compile(
         _ => None,
     };
     Ok(Prepared { program: PruningProgram::compile(bound), residuals, pruning: request.pruning })
+}
+
+/// Whether a request asks for columns that do not exist.
+pub(super) fn selects_unknown(columns: &[Column], request: &PlanRequest) -> bool {
+    !request.select.is_empty() && !unknown_columns(columns, &request.select).is_empty()
 }
 
 /// A fault for each key that names no column.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
-use object_store::client::HttpError;
+use object_store::client::{HttpError, HttpErrorKind};
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
 use object_store::limit::LimitStore;
@@ -127,6 +127,42 @@ fn status(error: &object_store::Error) -> Option<u16> {
     })
 }
 
+/// What a store failed of, in a few words; `None` where that cannot be told. What its errors say themselves is not passed on: they
+/// may hold addresses of the inside, and parts of what was sent.
+pub(super) fn short_cause(error: &object_store::Error) -> Option<String> {
+    if let Some(status) = status(error) {
+        return Some(format!("it answered with status {status}"));
+    }
+    // The first cause says most.
+    chain(error).filter_map(words_of).last()
+}
+
+fn words_of(cause: &(dyn Error + 'static)) -> Option<String> {
+    use std::io::ErrorKind as Io;
+    if let Some(error) = cause.downcast_ref::<std::io::Error>() {
+        let is_known = matches!(
+            error.kind(),
+            Io::ConnectionRefused
+                | Io::ConnectionReset
+                | Io::ConnectionAborted
+                | Io::BrokenPipe
+                | Io::HostUnreachable
+                | Io::NetworkUnreachable
+                | Io::TimedOut
+                | Io::UnexpectedEof
+        );
+        return is_known.then(|| error.kind().to_string());
+    }
+    match cause.downcast_ref::<HttpError>().map(HttpError::kind) {
+        Some(HttpErrorKind::Timeout) => return Some("timed out".to_owned()),
+        Some(HttpErrorKind::Connect) => return Some("no connection".to_owned()),
+        Some(HttpErrorKind::Interrupted) => return Some("the connection broke off".to_owned()),
+        _ => {}
+    }
+    // The type is not public, its text is.
+    (cause.to_string() == "dns error").then(|| "the name of its host was not found".to_owned())
+}
+
 /// What an error was caused by, from the nearest cause to the first.
 fn chain(error: &object_store::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     std::iter::successors(error.source(), |cause: &&(dyn Error + 'static)| (**cause).source())
@@ -152,6 +188,18 @@ mod tests {
             let opened = open(&Url::parse(url).unwrap(), &options);
             assert!(opened.is_ok(), "{url}: {opened:?}");
         }
+    }
+
+    #[test]
+    fn a_cause_is_told_in_few_words_and_nothing_else_of_it() {
+        let failed = |source: Box<dyn Error + Send + Sync>| object_store::Error::Generic { store: "S3", source };
+        let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+        assert_eq!(short_cause(&failed(Box::new(refused))).as_deref(), Some("connection refused"));
+        let status = "Server returned non-2xx status code: 503 Service Unavailable: secret";
+        assert_eq!(short_cause(&failed(status.into())).as_deref(), Some("it answered with status 503"));
+        assert_eq!(short_cause(&failed("dns error".into())).as_deref(), Some("the name of its host was not found"));
+        assert_eq!(short_cause(&failed("secret".into())), None);
+        assert_eq!(short_cause(&failed(Box::new(std::io::Error::other("secret")))), None);
     }
 
     #[test]

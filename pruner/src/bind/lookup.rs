@@ -1,13 +1,13 @@
 //! Finding the column that a name means.
 
-use crate::{Column, ColumnName, FilterError, nearest};
+use crate::{Column, ColumnName, ColumnSuggestion, FilterError, nearest};
+
+/// How many parts the name of a table has that is written before a column: a catalog, a namespace and a table.
+const MAX_PARTS_OF_TABLE: usize = 3;
 
 /// The column of a name: parts in quotes match to the letter, others whatever their case. Where several columns match, engines
 /// differ on which is meant, also where one does to the letter: some fold names to lower case, some to upper, some not at all.
 pub(super) fn find<'a>(columns: &'a [Column], name: &ColumnName) -> Result<&'a Column, FilterError> {
-    let folded = |part: &str, written: &str, quoted: bool| {
-        part == written || (!quoted && part.to_lowercase() == written.to_lowercase())
-    };
     let mut candidates = columns.iter().filter(|column| matches(column, name, folded));
     match (candidates.next(), candidates.next()) {
         (Some(column), None) => Ok(column),
@@ -32,13 +32,26 @@ fn by_path_or_id<'a>(columns: &'a [Column], name: &ColumnName) -> Option<&'a Col
     candidates.next().filter(|_| candidates.next().is_none())
 }
 
+fn folded(part: &str, written: &str, quoted: bool) -> bool {
+    part == written || (!quoted && part.to_lowercase() == written.to_lowercase())
+}
+
 fn matches(column: &Column, name: &ColumnName, same: impl Fn(&str, &str, bool) -> bool) -> bool {
     column.path.len() == name.parts.len()
         && column.path.iter().zip(&name.parts).all(|(part, written)| same(part, &written.text, written.quoted))
 }
 
-fn suggestion(columns: &[Column], name: &ColumnName) -> Option<String> {
+fn suggestion(columns: &[Column], name: &ColumnName) -> Option<ColumnSuggestion> {
+    if let Some(rest) = without_table(columns, name) {
+        return Some(ColumnSuggestion::WithoutTable(rest.to_string()));
+    }
     let written = name.parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(".");
     let paths: Vec<String> = columns.iter().map(|column| column.path.join(".")).collect();
-    nearest(&written, paths.iter().map(String::as_str)).map(str::to_owned)
+    nearest(&written, paths.iter().map(String::as_str)).map(|name| ColumnSuggestion::Column(name.to_owned()))
+}
+
+/// The name without what may be the table's, if some column has the rest.
+fn without_table(columns: &[Column], name: &ColumnName) -> Option<ColumnName> {
+    let rest = |parts: usize| Some(ColumnName { parts: name.parts.get(parts..)?.to_vec() });
+    (1..=MAX_PARTS_OF_TABLE).filter_map(rest).find(|rest| columns.iter().any(|column| matches(column, rest, folded)))
 }

@@ -4,8 +4,35 @@ use serde_json::{Map, Value};
 
 use crate::{
     ColumnName, CompareOp, Expression, FilterError, FilterLanguage, JsonLiteral, JsonScalar, MAX_FILTER_DEPTH,
-    MAX_FILTER_WORDS, Predicate, Unsupported,
+    MAX_FILTER_WORDS, Predicate, Unsupported, nearest,
 };
+
+/// The types of tests and connectives.
+const TESTS: [&str; 20] = [
+    "true",
+    "false",
+    "literal",
+    "and",
+    "or",
+    "not",
+    "eq",
+    "not-eq",
+    "lt",
+    "lt-eq",
+    "gt",
+    "gt-eq",
+    "in",
+    "not-in",
+    "is-null",
+    "not-null",
+    "is-nan",
+    "not-nan",
+    "starts-with",
+    "not-starts-with",
+];
+
+/// Those of what is tested.
+const OPERANDS: [&str; 4] = ["reference", "literal", "apply", "transform"];
 
 pub(super) fn predicate(json: &Value) -> Result<Predicate, FilterError> {
     let mut reader = Reader { places: vec![(0, "")], parts: 0 };
@@ -135,7 +162,7 @@ impl Reader {
                 Some((left, right)) => Predicate::Compare { left, op, right },
                 None => return without_rule(part),
             },
-            (_, None) => return without_rule(part),
+            (_, None) => return Ok(Predicate::Other(of_unknown_type(part.json, name, &TESTS)?)),
         };
         let two_valued = negated || (part.negated && !matches!(predicate, Predicate::IsNan(_)));
         Ok(if two_valued { Predicate::TwoValued { predicate: Box::new(predicate), negated } } else { predicate })
@@ -175,7 +202,8 @@ impl Reader {
         Ok(Some(match self.operator(object, place)?.as_str() {
             "literal" => return Ok(self.literal(json, place)?.map(Expression::Json)),
             "reference" => Expression::Column(self.reference(object, place)?),
-            _ => Expression::Other(unsupported(json)?),
+            "apply" | "transform" => Expression::Other(unsupported(json)?),
+            name => Expression::Other(of_unknown_type(json, name, &OPERANDS)?),
         }))
     }
 
@@ -285,6 +313,13 @@ impl Reader {
     }
 }
 
+/// A part of a type that is newer than this program, or misspelled.
+fn of_unknown_type(json: &Value, name: &str, known: &[&str]) -> Result<Unsupported, FilterError> {
+    let suggestion = nearest(name, known.iter().copied()).map(|name| format!("; did you mean `{name}`?"));
+    let reason = format!("unknown expression type `{name}`{}", suggestion.unwrap_or_default());
+    Ok(Unsupported { reason: Some(reason), ..unsupported(json)? })
+}
+
 fn without_rule(part: Part<'_>) -> Result<Predicate, FilterError> {
     Ok(Predicate::Other(unsupported(part.json)?))
 }
@@ -327,7 +362,7 @@ fn unsupported(json: &Value) -> Result<Unsupported, FilterError> {
             _ => {}
         }
     }
-    Ok(Unsupported { expression: json.to_string(), language: FilterLanguage::IcebergJson, columns })
+    Ok(Unsupported { expression: json.to_string(), language: FilterLanguage::IcebergJson, columns, reason: None })
 }
 
 fn named_column(object: &Object) -> Option<ColumnName> {

@@ -249,5 +249,16 @@ pub(super) fn unsupported(written: &Expr) -> Unsupported {
         call @ Expr::Function(_) => call.to_string(),
         other => format!("({other})"),
     };
-    Unsupported { expression, language: FilterLanguage::Sql, columns: guard::columns(written) }
+    let reason = is_current_time(&expression).then(|| {
+        "what time it is, the engine says: write it as a literal, as TIMESTAMP '2024-01-31 12:00:00'".to_owned()
+    });
+    Unsupported { expression, language: FilterLanguage::Sql, columns: guard::columns(written), reason }
+}
+
+/// Whether an expression asks for the current time, which a filter that is judged by itself does not know.
+fn is_current_time(expression: &str) -> bool {
+    const NAMES: [&str; 7] =
+        ["now", "current_date", "current_time", "current_timestamp", "localtime", "localtimestamp", "today"];
+    let mut words = expression.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    words.any(|word| NAMES.iter().any(|name| word.eq_ignore_ascii_case(name)))
 }

@@ -87,6 +87,10 @@ fn of_column(inspection: &Inspection, column: &ColumnCoverageJson) -> Vec<String
                  --repair` does it now, and `--nan-order` needs none where the engine's order is known.",
                 column.name
             ),
+            ObstacleReasonJson::NansAlone => format!(
+                "{plans} kept files for NaNs alone in `{}`: `--nan-order` says whether the engine lets them match.",
+                column.name
+            ),
             // The filter at hand says it better.
             ObstacleReasonJson::Unsupported => continue,
         };

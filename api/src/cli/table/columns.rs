@@ -122,6 +122,7 @@ fn reason_text(reason: ObstacleReasonJson) -> &'static str {
         ObstacleReasonJson::Unsupported => "no rule for the condition",
         ObstacleReasonJson::WithoutStatistics => "no bounds or counts",
         ObstacleReasonJson::NanCountUnknown => "NaN count unknown",
+        ObstacleReasonJson::NansAlone => "NaNs alone may match",
     }
 }
 

@@ -1,5 +1,8 @@
 //! Planned files as JSON: [`crate::wire::PlannedFileJson`].
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use prunus_catalog::{PlannedChunk, PlannedPage, Verdict};
 use serde_json::Value;
 
@@ -12,8 +15,7 @@ pub(super) const FILE_BYTES: usize = 256;
 
 /// Writes files behind others, or behind the head.
 pub(super) fn write_files(out: &mut Vec<u8>, page: &PlannedPage, chunk: &PlannedChunk) -> Result<(), WriteError> {
-    let residual = |filter: &_| serde_json::to_vec(&FilterJson::from(filter));
-    let residuals = page.residuals().iter().map(|filter| residual(&**filter)).collect::<Result<Vec<_>, _>>()?;
+    let residuals = residuals(page, chunk)?;
     let partitions = chunk.files.partitions.map(partition_field);
     let columns = chunk.columns.map(|names| {
         let name = |(id, name): &(prunus_statistics::FieldId, Option<String>)| {
@@ -28,11 +30,23 @@ pub(super) fn write_files(out: &mut Vec<u8>, page: &PlannedPage, chunk: &Planned
             Verdict::None | Verdict::Some => b",\"verdict\":\"some\",\"residual\":",
             Verdict::All => b",\"verdict\":\"all\",\"residual\":",
         });
-        out.extend_from_slice(place.and_then(|place| residuals.get(place)).map_or(b"null", Vec::as_slice));
+        let residual = place.as_ref().and_then(|place| residuals.get(place));
+        out.extend_from_slice(residual.map_or(b"null", Vec::as_slice));
         for field in [&partitions, &columns] {
             out.extend_from_slice(field.get(index).map_or(b"", Vec::as_slice));
         }
         out.push(b'}');
     }
     Ok(())
+}
+
+/// The residuals of a chunk's files, by their place among those of the page: of these there may be many more.
+fn residuals(page: &PlannedPage, chunk: &PlannedChunk) -> Result<HashMap<usize, Vec<u8>>, WriteError> {
+    let mut written = HashMap::new();
+    for place in chunk.residuals.iter().flatten() {
+        if let (Entry::Vacant(vacant), Some(filter)) = (written.entry(*place), page.residuals().get(*place)) {
+            vacant.insert(serde_json::to_vec(&FilterJson::from(&**filter))?);
+        }
+    }
+    Ok(written)
 }
