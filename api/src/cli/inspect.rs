@@ -88,7 +88,7 @@ struct ExplainedFile {
 pub(super) async fn run(args: InspectArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
     let has_filter = args.scan.has_filter();
-    let request = args.scan.request().await?;
+    let request = args.scan.request(&client, &args.table).await?;
     let progress = Progress::of("looking at the table");
     let inspection = progress
         .during(async {

@@ -44,6 +44,11 @@ impl Progress {
         self.0.set_position(position);
     }
 
+    /// Does something that writes to the screen itself.
+    pub(super) fn aside<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.0.suspend(work)
+    }
+
     /// Awaits the work, and shows itself once that has taken a second.
     pub(super) async fn during<T>(&self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);

@@ -33,7 +33,7 @@ pub(super) struct RequestArgs {
     filter: Option<String>,
 
     /// How the writing engine orders NaN in the filter [default: any]
-    #[arg(long, value_name = "ORDER", requires = "filter")]
+    #[arg(long, value_name = "ORDER", requires = "filter", conflicts_with = "file")]
     nan_order: Option<NanOrder>,
 
     /// A note that the snapshot keeps; may be given more than once

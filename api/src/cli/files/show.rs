@@ -7,7 +7,7 @@ use prunus_catalog::TableIdent;
 
 use crate::cli::connection::Connection;
 use crate::cli::scan::SnapshotArgs;
-use crate::cli::{CliError, Exit, bytes, count, statistics};
+use crate::cli::{CliError, Exit, Fields, bytes, count, statistics};
 use crate::wire::FileJson;
 
 const EXAMPLES: &str = "\
@@ -34,37 +34,35 @@ pub(super) struct ShowArgs {
 }
 
 pub(super) async fn run(args: ShowArgs) -> Result<Exit, CliError> {
-    let file = args.connection.client()?.load_file(&args.table, &args.snapshot.choice(), &args.path).await?;
+    let client = args.connection.client()?;
+    let snapshot = args.snapshot.choice(&client, &args.table).await?;
+    let file = client.load_file(&args.table, &snapshot, &args.path).await?;
     args.connection.answer(&file, render)?;
     Ok(Exit::Done)
 }
 
 fn render(file: &FileJson) -> String {
-    let mut text = String::new();
-    let mut line = |title: &str, value: &str| {
-        let _ = writeln!(text, "{title:<12} {value}");
-    };
-    line("file", &file.path);
-    line("id", &file.file_id.to_string());
-    line("rows", &file.row_count.map_or("unknown".to_owned(), count));
-    line("bytes", &bytes(file.size_bytes));
-    line("added in", &format!("snapshot {}", file.added_snapshot));
+    let mut fields = Fields::default();
+    fields.line("file", &file.path);
+    fields.line("id", file.file_id.to_string());
+    fields.line("rows", file.row_count.map_or("unknown".to_owned(), count));
+    fields.line("size", bytes(file.size_bytes));
+    fields.line("added in", format!("snapshot {}", file.added_snapshot));
     if let Some(removed) = file.removed_snapshot {
-        line("removed in", &format!("snapshot {removed}"));
+        fields.line("removed in", format!("snapshot {removed}"));
     }
-    line("manifest", &file.manifest_id.map_or("none yet: it is in the tail".to_owned(), |id| id.to_string()));
+    fields.line("manifest", file.manifest_id.map_or("none yet: it is in the tail".to_owned(), |id| id.to_string()));
     if let Some(written) = &file.last_modified {
-        line("written", written);
+        fields.line("written", written);
     }
     if let Some(etag) = &file.etag {
-        line("etag", etag);
+        fields.line("etag", etag);
     }
-    for (column, value) in &file.partition {
-        line("partition", &format!("{column}={value}"));
-    }
+    fields.pairs("partition", file.partition.iter().map(|(column, value)| (column, value.to_string())));
     if !file.absent_columns.is_empty() {
-        line("holds no", &file.absent_columns.join(", "));
+        fields.line("holds no", file.absent_columns.join(", "));
     }
+    let mut text = fields.into_text();
     match file.columns.as_ref().filter(|columns| !columns.is_empty()) {
         Some(columns) => {
             let _ = write!(text, "\n{}", statistics::table(columns));
@@ -90,7 +88,7 @@ mod tests {
         file         s3://b/day=1/a.parquet
         id           7
         rows         unknown
-        bytes        4.0 KiB
+        size         4.0 KiB
         added in     snapshot 2
         removed in   snapshot 5
         manifest     none yet: it is in the tail

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::cli::output::lines;
 use crate::cli::prose::shortened;
-use crate::cli::{Side, bytes, count, counted, micros, text_table};
+use crate::cli::{Side, bytes, count, counted, legible, micros, text_table};
 use crate::wire::{ConjunctJson, PlanMetricsJson, PlannedJson, VerdictJson};
 
 /// How much of a conjunct is shown: a list of a thousand values would leave no room for anything else.
@@ -27,7 +27,7 @@ pub(super) fn plan(planned: &PlannedJson) -> String {
             VerdictJson::Some => ' ',
             VerdictJson::All => '*',
         };
-        let _ = writeln!(text, "{mark} {}", file.path);
+        let _ = writeln!(text, "{mark} {}", legible(&file.path));
     }
     let listed = planned.files.len() as u64;
     let kept = planned.metrics.as_ref().map_or(listed, |metrics| metrics.files_kept);

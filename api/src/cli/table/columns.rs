@@ -36,7 +36,7 @@ pub(super) struct ColumnsArgs {
 
 pub(super) async fn run(args: ColumnsArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
-    let snapshot = args.snapshot.choice();
+    let snapshot = args.snapshot.choice(&client, &args.table).await?;
     let coverage = Progress::of("looking at columns").during(client.load_coverage(&args.table, &snapshot)).await?;
     args.connection.answer(&coverage, render)?;
     Ok(Exit::Done)

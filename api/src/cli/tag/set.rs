@@ -3,7 +3,7 @@
 use clap::Args;
 use prunus_catalog::{TableIdent, TagName};
 
-use crate::cli::connection::Connection;
+use crate::cli::connection::{Connection, KeyChoice};
 use crate::cli::{CliError, Exit};
 
 const EXAMPLES: &str = "\
@@ -27,11 +27,14 @@ pub(super) struct SetArgs {
     snapshot: i64,
 
     #[command(flatten)]
+    key: KeyChoice,
+
+    #[command(flatten)]
     connection: Connection,
 }
 
 pub(super) async fn run(args: SetArgs) -> Result<Exit, CliError> {
-    let tag = args.connection.client()?.set_tag(&args.table, args.tag.as_str(), args.snapshot).await?;
+    let tag = args.key.on(args.connection.client()?).set_tag(&args.table, args.tag.as_str(), args.snapshot).await?;
     args.connection.answer(&tag, |tag| format!("tag {} names snapshot {}\n", tag.tag, tag.snapshot_id))?;
     Ok(Exit::Done)
 }
