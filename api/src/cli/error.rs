@@ -85,6 +85,35 @@ pub enum CliError {
     /// There is no file to take the schema of a new table from.
     #[error("there is no Parquet file to take the schema of the table from; name one with --schema-from")]
     NoSchema,
+    /// No file gives a new table its schema.
+    #[error(
+        "no schema for the table: of its files the first {tried} were tried, and this is said of the first; name one that has all columns \
+         with --schema-from"
+    )]
+    NoSchemaAmong {
+        /// How many were tried.
+        tried: usize,
+        /// What the server said of the first.
+        source: ClientError,
+    },
+    /// There is nothing to import.
+    #[error("there is no Parquet file in `{paths}`: {passed_over} were passed over, as their names are none of data")]
+    NoFiles {
+        /// What was to be imported.
+        paths: String,
+        /// How many other files there are.
+        passed_over: usize,
+    },
+    /// The folders of a new table name its partition columns in different ways.
+    #[error(
+        "the `key=value` folders of the files differ, so that they give the table no partition columns: `{one}`, but `{other}`"
+    )]
+    UnevenPartitions {
+        /// The path of a file.
+        one: String,
+        /// That of another.
+        other: String,
+    },
     /// A file that cannot be read.
     #[error("the file `{path}` cannot be read")]
     File {
@@ -169,12 +198,16 @@ impl CliError {
             | Self::Environment { .. }
             | Self::Listing { .. }
             | Self::NoSchema
+            | Self::NoFiles { .. }
+            | Self::UnevenPartitions { .. }
             | Self::File { .. }
             | Self::Json { .. }
             | Self::NothingAsked(_)
             | Self::DataFolder { .. } => Exit::Usage,
             Self::Interrupted => Exit::Interrupted,
+            Self::Operation { source, .. } if is_about_a_path(source) => Exit::Usage,
             Self::Catalog(_)
+            | Self::NoSchemaAmong { .. }
             | Self::Operation { .. }
             | Self::Listen { .. }
             | Self::Demo(_)
@@ -191,9 +224,9 @@ impl CliError {
 
     /// What the server answered, or the same form for what went wrong here.
     fn document(&self) -> String {
-        let document = match self {
-            Self::Client(ClientError::Problem(problem)) => serde_json::to_string_pretty(problem),
-            _ => {
+        let document = match self.problem() {
+            Some(problem) => serde_json::to_string_pretty(problem),
+            None => {
                 let mut detail = self.to_string();
                 self.add_causes(&mut detail);
                 let own = json!({"type": "about:blank", "title": self.to_string(), "detail": detail});
@@ -205,7 +238,7 @@ impl CliError {
 
     pub(super) fn report_in(&self, paint: Paint, called: &Invocation) -> String {
         let mut text = format!("{} {}", paint.mark(Role::Error, "error:"), legible(&self.to_string()));
-        if let Self::Client(ClientError::Problem(problem)) = self {
+        if let Some(problem) = self.problem() {
             text.push_str(&problem_details(problem));
         }
         self.add_causes(&mut text);
@@ -220,6 +253,15 @@ impl CliError {
             let _ = writeln!(text, "  {}", called.fill_in(advice));
         }
         text
+    }
+
+    /// What the server said against it.
+    fn problem(&self) -> Option<&ProblemJson> {
+        match self {
+            Self::Client(ClientError::Problem(problem))
+            | Self::NoSchemaAmong { source: ClientError::Problem(problem), .. } => Some(problem),
+            _ => None,
+        }
     }
 
     fn add_causes(&self, text: &mut String) {
@@ -237,6 +279,12 @@ impl CliError {
     }
 }
 
+/// Whether the arguments named a catalog that there is not, or a file that there is already.
+fn is_about_a_path(error: &prunus_catalog::Error) -> bool {
+    use prunus_catalog::Error::Store;
+    matches!(error, Store(StoreError::NoStore { .. } | StoreError::FileExists { .. }))
+}
+
 /// What to do next about a catalog that cannot be opened.
 fn store_advice(error: &prunus_catalog::Error) -> Option<&'static str> {
     let prunus_catalog::Error::Store(error) = error else { return None };
@@ -245,7 +293,9 @@ fn store_advice(error: &prunus_catalog::Error) -> Option<&'static str> {
             Some("stop that first; `prunus backup` works beside a server, and checks the copy that it makes")
         }
         StoreError::LockFile { .. } => Some("the data folder, in which it lies, has to be writable, for this as well"),
-        StoreError::NoStore { .. } => Some("--data-dir names the folder that `prunus serve` was given"),
+        StoreError::NoStore { .. } => {
+            Some("--data-dir names the folder that `prunus serve` was given, --from a backup")
+        }
         _ => None,
     }
 }

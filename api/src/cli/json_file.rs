@@ -50,7 +50,6 @@ fn parse<T: DeserializeOwned>(text: &str, path: String, what: &'static str) -> R
 #[cfg(test)]
 mod tests {
     use super::super::invocation::Invocation;
-    use super::super::invocation::Invocation;
     use super::super::prose::Paint;
     use super::*;
     use crate::wire::CommitJson;

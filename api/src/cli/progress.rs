@@ -22,7 +22,7 @@ impl Progress {
 
     /// So many files are looked at.
     pub(super) fn of_files(files: u64) -> Self {
-        Self::start(Some(files), "{bar:32} {pos}/{len} files, {per_sec}, {eta} left; {msg}", "")
+        Self::start(Some(files), "{bar:20} {pos}/{len} files, {per_sec}, {eta} left; {wide_msg}", "")
     }
 
     fn start(length: Option<u64>, template: &str, message: impl Into<Cow<'static, str>>) -> Self {

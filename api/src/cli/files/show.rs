@@ -7,7 +7,8 @@ use prunus_catalog::TableIdent;
 
 use crate::cli::connection::Connection;
 use crate::cli::scan::SnapshotArgs;
-use crate::cli::{CliError, Exit, Fields, bytes, count, statistics};
+use crate::cli::statistics::Columns;
+use crate::cli::{CliError, Exit, Fields, bytes, count};
 use crate::wire::FileJson;
 
 const EXAMPLES: &str = "\
@@ -37,11 +38,12 @@ pub(super) async fn run(args: ShowArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
     let snapshot = args.snapshot.choice(&client, &args.table).await?;
     let file = client.load_file(&args.table, &snapshot, &args.path).await?;
-    args.connection.answer(&file, render)?;
+    let columns = Columns::for_people(&client, &args.table, &args.connection).await?;
+    args.connection.answer(&file, |file| render(file, &columns))?;
     Ok(Exit::Done)
 }
 
-fn render(file: &FileJson) -> String {
+fn render(file: &FileJson, shown: &Columns) -> String {
     let mut fields = Fields::default();
     fields.line("file", &file.path);
     fields.line("id", file.file_id.to_string());
@@ -65,7 +67,7 @@ fn render(file: &FileJson) -> String {
     let mut text = fields.into_text();
     match file.columns.as_ref().filter(|columns| !columns.is_empty()) {
         Some(columns) => {
-            let _ = write!(text, "\n{}", statistics::table(columns));
+            let _ = write!(text, "\n{}", shown.table(columns, file.row_count));
         }
         None => text.push_str("\nnothing is known of its columns\n"),
     }
@@ -84,7 +86,7 @@ mod tests {
             "partition": {"day": "1"}, "absent_columns": ["late"], "etag": "\"x\"", "added_snapshot": 2, "removed_snapshot": 5,
             "columns": {"id": {"min": 1, "max": 9, "min_precision": "bound", "max_precision": "bound", "null_count": 0,
                 "provenance": {"min": "footer", "max": "footer", "null_count": "footer"}}}});
-        insta::assert_snapshot!(render(&serde_json::from_value(file).unwrap()), @r#"
+        insta::assert_snapshot!(render(&serde_json::from_value(file).unwrap(), &Columns::default()), @r#"
         file         s3://b/day=1/a.parquet
         id           7
         rows         unknown
@@ -109,7 +111,7 @@ mod tests {
     fn a_file_of_which_nothing_is_known_says_so() {
         let file =
             json!({"file_id": 7, "path": "a", "size_bytes": 1, "row_count": 1, "added_snapshot": 2, "columns": {}});
-        let text = render(&serde_json::from_value(file).unwrap());
+        let text = render(&serde_json::from_value(file).unwrap(), &Columns::default());
         assert!(text.ends_with("\n\nnothing is known of its columns\n"), "{text}");
     }
 }

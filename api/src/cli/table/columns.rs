@@ -119,7 +119,7 @@ fn obstacles(coverage: &CoverageJson) -> String {
 
 fn reason_text(reason: ObstacleReasonJson) -> &'static str {
     match reason {
-        ObstacleReasonJson::Unsupported => "no rule for the condition",
+        ObstacleReasonJson::Unsupported => "no rule for the conjunct",
         ObstacleReasonJson::WithoutStatistics => "no bounds or counts",
         ObstacleReasonJson::NanCountUnknown => "NaN count unknown",
     }
