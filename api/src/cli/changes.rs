@@ -10,6 +10,7 @@ use crate::wire::ChangesJson;
 
 use super::connection::Connection;
 use super::pages::{LimitArgs, cut_note, join};
+use super::scan::number;
 use super::{CliError, Exit, count, legible};
 
 const EXAMPLES: &str = "\
@@ -26,11 +27,11 @@ pub(super) struct ChangesArgs {
     table: TableIdent,
 
     /// The snapshot to compare with; 0 is the empty table
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number)]
     from: i64,
 
     /// The snapshot to compare [default: the newest]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number)]
     to: Option<i64>,
 
     #[command(flatten)]

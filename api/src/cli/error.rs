@@ -279,10 +279,10 @@ impl CliError {
     }
 }
 
-/// Whether the arguments named a catalog that there is not, or a file that there is already.
+/// Whether the arguments named a catalog that there is not, or a file that cannot be read or made.
 fn is_about_a_path(error: &prunus_catalog::Error) -> bool {
     use prunus_catalog::Error::Store;
-    matches!(error, Store(StoreError::NoStore { .. } | StoreError::FileExists { .. }))
+    matches!(error, Store(StoreError::NoStore { .. } | StoreError::FileExists { .. } | StoreError::File { .. }))
 }
 
 /// What to do next about a catalog that cannot be opened.

@@ -287,8 +287,8 @@ mod tests {
         let server = Server::start(&folder.path().join("catalog")).await.unwrap();
         let data = folder.path().join("data");
         // The first file is none, and is not to keep the table from being made.
-        std::fs::create_dir(&data).unwrap();
-        std::fs::write(data.join("0.parquet"), "no Parquet").unwrap();
+        std::fs::create_dir_all(data.join("day=0")).unwrap();
+        std::fs::write(data.join("day=0/0.parquet"), "no Parquet").unwrap();
         write_file(&data.join("day=1/a.parquet"), vec![1, 2, 3]);
         write_file(&data.join("day=1/b.parquet"), vec![4]);
         write_file(&data.join("day=2/c.parquet"), vec![5, 6]);
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!((counts(&again), again.rows, again.snapshot_id), ([0, 3, 0, 1, 1], 0, 2));
 
         write_file(&data.join("day=2/c.parquet"), vec![5, 6, 7, 8, 9]);
-        std::fs::remove_file(data.join("0.parquet")).unwrap();
+        std::fs::remove_file(data.join("day=0/0.parquet")).unwrap();
         let changed = import_folder(&server, &data).await;
         assert_eq!((counts(&changed), changed.exit()), ([0, 2, 1, 0, 1], Exit::Incomplete));
 

@@ -63,7 +63,7 @@ pub(super) struct ScanArgs {
     #[command(flatten)]
     snapshot: SnapshotArgs,
 
-    // An argument too many is most likely the filter.
+    /// An argument too many, which is most likely the filter: --where names it
     #[arg(hide = true, value_name = "CONDITION", value_parser = misplaced_filter)]
     _misplaced: Option<String>,
 
@@ -95,6 +95,11 @@ impl From<NanOrder> for NanOrderJson {
             NanOrder::Ieee => Self::Ieee,
         }
     }
+}
+
+/// The number of a snapshot, a manifest or an audit.
+pub(super) fn number(text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| "it is called by its number".to_owned())
 }
 
 fn misplaced_filter(text: &str) -> Result<String, String> {

@@ -18,7 +18,10 @@ fn time_before(text: &str, now_ms: i64) -> Result<String, String> {
     if text.parse::<Timestamp>().is_ok() {
         return Ok(text.to_owned());
     }
-    if let Ok(date) = text.parse::<Date>() {
+    // As a date alone: a time without a zone would be read as its day.
+    if let Ok(date) = text.parse::<Date>()
+        && !text.contains([':', 'T', 't', ' '])
+    {
         return Ok(format!("{date}T00:00:00Z"));
     }
     let age: Span = text.parse().map_err(|_| FORM)?;

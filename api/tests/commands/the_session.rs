@@ -7,7 +7,7 @@ use crate::session::{Reached, Session};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_route_is_reached_by_a_command() {
-    let session = Session::new().await;
+    let session = Session::with_manifests_of(2).await;
     makes_and_changes_tables(&session);
     commits(&session);
     asks_why(&session);
@@ -127,9 +127,11 @@ fn keeps_in_order(session: &Session) {
     let (text, _) = session.shows(&["regroup", "shop.t", "--dry-run"]);
     assert!(text.contains("nothing was changed"), "{text}");
     session.does(&["regroup", "shop.t", "--cluster-by", "id"]);
-    let (_, manifests) = session.shows(&["manifests", "list", "shop.t"]);
-    let manifest = manifests["manifests"][0]["manifest_id"].to_string();
-    let (text, shown) = session.shows(&["manifests", "show", "shop.t", &manifest]);
+    // All four files are live there, of which some are in a manifest once that is made behind the commits.
+    let at = ["--snapshot", "5"];
+    let listed = || session.shows(&[&["manifests", "list", "shop.t"][..], &at].concat()).1;
+    let made = (0..100).map(|_| listed()["manifests"][0]["manifest_id"].as_i64()).find_map(|made| made).unwrap();
+    let (text, shown) = session.shows(&[&["manifests", "show", "shop.t", &made.to_string()][..], &at].concat());
     assert!(text.starts_with("manifest ") && shown["zones"]["id"]["min"].is_i64(), "{text}");
     assert_eq!(session.does(&["manifests", "shop.t"]), session.does(&["manifests", "list", "shop.t"]));
 

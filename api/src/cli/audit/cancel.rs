@@ -4,6 +4,7 @@ use clap::Args;
 use prunus_catalog::TableIdent;
 
 use crate::cli::connection::{Connection, KeyChoice};
+use crate::cli::scan::number;
 use crate::cli::{CliError, Exit};
 
 use super::render::table;
@@ -21,7 +22,7 @@ pub(super) struct CancelArgs {
     table: TableIdent,
 
     /// The number of the audit
-    #[arg(value_name = "AUDIT")]
+    #[arg(value_name = "AUDIT", value_parser = number)]
     audit: i64,
 
     #[command(flatten)]

@@ -5,6 +5,7 @@ use prunus_catalog::TableIdent;
 
 use crate::cli::connection::Connection;
 use crate::cli::pages::{LimitArgs, cut_note};
+use crate::cli::scan::number;
 use crate::cli::{CliError, Exit};
 
 use super::render::{exit, page_text};
@@ -23,7 +24,7 @@ pub(super) struct ShowArgs {
     table: TableIdent,
 
     /// The number of the audit
-    #[arg(value_name = "AUDIT")]
+    #[arg(value_name = "AUDIT", value_parser = number)]
     audit: i64,
 
     #[command(flatten)]

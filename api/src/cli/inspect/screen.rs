@@ -280,6 +280,8 @@ mod tests {
           - Audit 3 has 1 finding: `prunus audit show shop.orders 3` lists them.
           - Pruning has no rule for all of `lower(city) = 'x'`: compare a column that
             stands alone with a value, if that can be.
+          - `price > 100` keeps files because some engines take NaN for more than it:
+            say by `--nan-order` which the reading engine is.
           - 12 plans missed the NaN count of `price`: the server counts NaNs in the
             background, `prunus audit shop.orders --mode scan --repair` does it now, and
             `--nan-order` needs none where the engine's order is known.

@@ -8,7 +8,7 @@ use prunus_catalog::TableIdent;
 
 use crate::cli::connection::Connection;
 use crate::cli::pages::{LimitArgs, join, screenful_note};
-use crate::cli::scan::SnapshotArgs;
+use crate::cli::scan::{SnapshotArgs, number};
 use crate::cli::statistics::value;
 use crate::cli::{CliError, Exit, Fields, Side, bytes, count, files, text_table};
 use crate::client::Page;
@@ -29,7 +29,7 @@ pub(super) struct ShowArgs {
     table: TableIdent,
 
     /// The number of the manifest
-    #[arg(value_name = "MANIFEST")]
+    #[arg(value_name = "MANIFEST", value_parser = number)]
     manifest: i64,
 
     #[command(flatten)]

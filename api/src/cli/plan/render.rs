@@ -150,7 +150,7 @@ mod tests {
     fn a_dry_run_has_no_files_that_it_left_out() {
         let mut dry = planned();
         (dry.files, dry.next_page_token) = (Vec::new(), None);
-        assert!(!plan(&dry).contains("more\n"), "{}", plan(&dry));
+        assert!(!plan(&dry).contains("... and"), "{}", plan(&dry));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::cli::changes::{changes, lines};
 use crate::cli::connection::Connection;
 use crate::cli::pages::LimitArgs;
+use crate::cli::scan::number;
 use crate::cli::{CliError, Exit, Fields, bytes, count, counted};
 use crate::client::{Client, ClientError};
 use crate::wire::{ChangesJson, SnapshotJson};
@@ -30,7 +31,7 @@ pub(super) struct ShowArgs {
     table: TableIdent,
 
     /// The number of the snapshot
-    #[arg(value_name = "SNAPSHOT")]
+    #[arg(value_name = "SNAPSHOT", value_parser = number)]
     snapshot: i64,
 
     #[command(flatten)]

@@ -4,6 +4,7 @@ use clap::Args;
 use prunus_catalog::{TableIdent, TagName};
 
 use crate::cli::connection::{Connection, KeyChoice};
+use crate::cli::scan::number;
 use crate::cli::{CliError, Exit};
 
 const EXAMPLES: &str = "\
@@ -23,7 +24,7 @@ pub(super) struct SetArgs {
     tag: TagName,
 
     /// The number of the snapshot
-    #[arg(value_name = "SNAPSHOT")]
+    #[arg(value_name = "SNAPSHOT", value_parser = number)]
     snapshot: i64,
 
     #[command(flatten)]
