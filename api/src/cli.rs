@@ -6,6 +6,7 @@ mod audit;
 mod backup;
 mod changes;
 mod check;
+mod column_names;
 mod commit;
 mod completions;
 mod config;
@@ -20,6 +21,7 @@ mod health;
 mod help;
 mod import;
 mod inspect;
+mod invocation;
 mod json_file;
 mod manifests;
 mod namespace;
@@ -41,13 +43,16 @@ mod snapshots;
 mod statistics;
 mod table;
 mod tag;
+mod time;
 mod transaction;
 
 use clap::{FromArgMatches, Parser, Subcommand};
 
 pub use error::{CliError, Exit};
+use format::{Fields, legible};
 pub(crate) use format::{Side, bytes, count, counted, micros, table as text_table};
 use help::command;
+pub use invocation::Invocation;
 
 /// A lakehouse catalog: which Parquet files can hold a row that a filter matches.
 #[derive(Debug, Parser)]
@@ -55,6 +60,10 @@ use help::command;
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
+
+    /// What was called; clap leaves it to us.
+    #[arg(skip)]
+    called: Invocation,
 }
 
 #[derive(Debug, Subcommand)]
@@ -91,8 +100,17 @@ impl Cli {
     /// The arguments of this process. Where they ask for help, or are none, this prints so and ends the process.
     pub fn from_arguments() -> Self {
         let mut command = help::command();
-        let read = Self::from_arg_matches(&command.get_matches_mut());
-        read.unwrap_or_else(|error| error.format(&mut command).exit())
+        let matches = command.get_matches_mut();
+        let called = Invocation::of(&matches);
+        match Self::from_arg_matches(&matches) {
+            Ok(cli) => Self { called, ..cli },
+            Err(error) => error.format(&mut command).exit(),
+        }
+    }
+
+    /// What was called, for the report of an error.
+    pub fn called(&self) -> &Invocation {
+        &self.called
     }
 }
 
@@ -115,8 +133,8 @@ pub fn run(cli: Cli) -> Result<Exit, CliError> {
 impl Command {
     /// Runs it, or drops it where it stands when the user has had enough: a drop clears the screen and temporary folders.
     async fn run_until_interrupted(self) -> Result<Exit, CliError> {
-        if matches!(self, Self::Serve(_)) {
-            // It takes interrupts itself, to answer the requests that have begun.
+        if matches!(self, Self::Serve(_) | Self::Expire(_)) {
+            // They take interrupts themselves: to answer the requests that have begun, and to hear what is forgotten by then.
             return self.run().await;
         }
         tokio::select! {
@@ -246,7 +264,6 @@ mod tests {
         "prunus import a.b x --batch 100001",
         "prunus import a.b x --schema-from y.parquet",
         "prunus plan a.b --snapshot 3 --as-of 2026-01-01T00:00:00Z",
-        "prunus plan a.b --snapshot x",
         "prunus plan a.b --nan-order least",
         "prunus plan a.b --quiet --json",
         "prunus check",
@@ -257,6 +274,7 @@ mod tests {
         "prunus commit a.b",
         "prunus commit a.b --operation upsert --add x",
         "prunus commit a.b --operation append --file c.json",
+        "prunus commit a.b --file c.json --nan-order ieee",
         "prunus commit a.b --operation overwrite --filter x>1",
         "prunus commit a.b --operation append --add x --idempotency-key ",
         "prunus plan a.b --where x>1 --filter-json f.json",

@@ -13,6 +13,8 @@ mod tables;
 
 use std::time::Duration;
 
+pub use server::{Health, Readiness};
+
 use prunus_catalog::TableIdent;
 use reqwest::header::HeaderValue;
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
@@ -85,12 +87,11 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// The status code of the answer, if there was one.
+    /// The status code of the server's answer, if there was one; what is no Prunus server has none that means anything.
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::Problem(problem) => Some(problem.status),
-            Self::Foreign { status, .. } => Some(*status),
-            Self::Unreachable { .. } | Self::SetUp(_) => None,
+            Self::Foreign { .. } | Self::Unreachable { .. } | Self::SetUp(_) => None,
         }
     }
 }
@@ -141,6 +142,16 @@ impl Client {
         let (status, url) = (response.status(), response.url().clone());
         let body = response.bytes().await.map_err(|source| self.unreachable(source))?;
         serde_json::from_slice(&body).map_err(|_| foreign(&url, status))
+    }
+
+    /// A request whose success has no body.
+    async fn send_for_nothing(&self, request: RequestBuilder) -> Result<()> {
+        let response = self.answer(request).await?;
+        match response.status() {
+            StatusCode::NO_CONTENT => Ok(()),
+            // A success of some kind is no proof that anything was done: any web server has them.
+            status => Err(foreign(response.url(), status)),
+        }
     }
 
     async fn answer(&self, request: RequestBuilder) -> Result<Response> {

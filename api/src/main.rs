@@ -6,10 +6,12 @@ use std::process::ExitCode;
 use prunus::cli::{self, Cli};
 
 fn main() -> ExitCode {
-    match cli::run(Cli::from_arguments()) {
+    let cli = Cli::from_arguments();
+    let called = cli.called().clone();
+    match cli::run(cli) {
         Ok(exit) => exit.into(),
         Err(error) => {
-            let _ = std::io::stderr().write_all(error.report().as_bytes());
+            let _ = std::io::stderr().write_all(error.report(&called).as_bytes());
             error.exit().into()
         }
     }

@@ -124,7 +124,7 @@ pub use plan::{
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
     AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, DataFileColumns,
-    DataFileRow, Distinct, Existing, Fault as CheckFault, FileId, Finding, MAX_AUDITS_PER_TABLE,
+    DataFileRow, Distinct, Error as StoreError, Existing, Fault as CheckFault, FileId, Finding, MAX_AUDITS_PER_TABLE,
     MAX_FILES_PER_ROLLBACK, MAX_READERS, MAX_TAGS_PER_TABLE, ManifestId, ManifestZone, Mend, Operation, Place,
     PowerLoss, REPLY_KEPT_MS, RequestKey, SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
 };

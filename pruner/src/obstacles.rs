@@ -149,13 +149,14 @@ fn leaves(node: &Node) -> Vec<(&Leaf, OutcomeSet)> {
 /// A sentence for people, whose containers are files.
 impl fmt::Display for Obstacles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files = |count: u64| format!("{count} {}", if count == 1 { "file" } else { "files" });
         let mut reasons = Vec::new();
         reasons.extend(self.unsupported.clone());
         if self.without_statistics > 0 {
-            reasons.push(format!("no bounds or counts in {} files", self.without_statistics));
+            reasons.push(format!("no bounds or counts in {}", files(self.without_statistics)));
         }
         if self.nan_count_unknown > 0 {
-            reasons.push(format!("NaN count unknown in {} files", self.nan_count_unknown));
+            reasons.push(format!("NaN count unknown in {}", files(self.nan_count_unknown)));
         }
         if self.nans_alone > 0 {
             reasons.push(format!("NaNs alone may match in {} files", self.nans_alone));
@@ -211,22 +212,22 @@ mod tests {
 
     #[test]
     fn what_a_test_reads_and_does_not_find_is_counted() {
-        check("x > 5", "no bounds or counts in 1 files; NaN count unknown in 1 files");
-        check("x IN (5)", "no bounds or counts in 1 files");
-        check("x IS NULL", "no bounds or counts in 1 files");
+        check("x > 5", "no bounds or counts in 1 file; NaN count unknown in 1 file");
+        check("x IN (5)", "no bounds or counts in 1 file");
+        check("x IS NULL", "no bounds or counts in 1 file");
         check("without_zones IS NULL", "no bounds or counts in 5 files");
         check("TRUE", "");
     }
 
     #[test]
     fn a_nan_count_is_missed_only_where_a_nan_could_pass() {
-        check("x BETWEEN 1 AND 5", "no bounds or counts in 1 files");
-        check("x = 5", "no bounds or counts in 1 files");
-        check("x = 'NaN'", "NaN count unknown in 1 files");
-        check("x <> 5", "no bounds or counts in 1 files; NaN count unknown in 1 files");
-        check("x NOT IN (5)", "no bounds or counts in 1 files; NaN count unknown in 1 files");
-        check("NOT (x <> 5)", "no bounds or counts in 1 files");
-        check("(x = 5) IS NOT TRUE", "no bounds or counts in 1 files; NaN count unknown in 1 files");
+        check("x BETWEEN 1 AND 5", "no bounds or counts in 1 file");
+        check("x = 5", "no bounds or counts in 1 file");
+        check("x = 'NaN'", "NaN count unknown in 1 file");
+        check("x <> 5", "no bounds or counts in 1 file; NaN count unknown in 1 file");
+        check("x NOT IN (5)", "no bounds or counts in 1 file; NaN count unknown in 1 file");
+        check("NOT (x <> 5)", "no bounds or counts in 1 file");
+        check("(x = 5) IS NOT TRUE", "no bounds or counts in 1 file; NaN count unknown in 1 file");
     }
 
     #[test]
@@ -261,7 +262,7 @@ mod tests {
     #[test]
     fn only_files_that_were_kept_count() {
         let kept = Mask::from_fn(5, |index| index != 2);
-        assert_eq!(obstacles("x > 5", &kept).to_string(), "no bounds or counts in 1 files");
+        assert_eq!(obstacles("x > 5", &kept).to_string(), "no bounds or counts in 1 file");
         assert!(obstacles("x > 5", &Mask::none(5)).is_none());
     }
 
@@ -285,7 +286,7 @@ mod tests {
 
     #[test]
     fn what_has_no_rule_is_named() {
-        let expected = "there is no rule for `lower(x)`; no bounds or counts in 1 files; NaN count unknown in 1 files";
+        let expected = "there is no rule for `lower(x)`; no bounds or counts in 1 file; NaN count unknown in 1 file";
         check("lower(x) = 'a' OR x > 5", expected);
     }
 }

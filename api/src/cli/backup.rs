@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::json;
 
-use super::output::print;
-use super::{CliError, Exit, bytes};
+use super::output::{print, print_json};
+use super::{CliError, Exit, bytes, legible};
 
 const EXAMPLES: &str = "\
 Example:
@@ -25,11 +26,20 @@ pub(super) struct BackupArgs {
     /// The file to be made
     #[arg(long, value_name = "FILE")]
     to: PathBuf,
+
+    /// Print the answer as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) async fn run(args: BackupArgs) -> Result<Exit, CliError> {
     let copied = prunus_catalog::backup(&args.data_dir, &args.to).await;
     let size_bytes = copied.map_err(CliError::operation("backed up"))?;
-    print(&format!("backed up to {}, {}\n", args.to.display(), bytes(size_bytes)))?;
+    let to = args.to.display().to_string();
+    if args.json {
+        print_json(&json!({"backup": to, "size_bytes": size_bytes}))?;
+    } else {
+        print(&format!("backed up to {}, {}\n", legible(&to), bytes(size_bytes)))?;
+    }
     Ok(Exit::Done)
 }

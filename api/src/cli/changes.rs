@@ -9,8 +9,9 @@ use crate::client::{Client, ClientError, Page};
 use crate::wire::ChangesJson;
 
 use super::connection::Connection;
-use super::pages::{cut_note, join};
-use super::{CliError, Exit, count};
+use super::pages::{LimitArgs, cut_note, join};
+use super::scan::number;
+use super::{CliError, Exit, count, legible};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,16 +27,15 @@ pub(super) struct ChangesArgs {
     table: TableIdent,
 
     /// The snapshot to compare with; 0 is the empty table
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number)]
     from: i64,
 
     /// The snapshot to compare [default: the newest]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number)]
     to: Option<i64>,
 
-    /// The most files to list [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    limit: Option<u64>,
+    #[command(flatten)]
+    limit: LimitArgs,
 
     #[command(flatten)]
     connection: Connection,
@@ -43,7 +43,7 @@ pub(super) struct ChangesArgs {
 
 pub(super) async fn run(args: ChangesArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
-    let changes = changes(&client, &args.table, (args.from, args.to), args.limit).await?;
+    let changes = changes(&client, &args.table, (args.from, args.to), args.limit.most()).await?;
     args.connection.answer(&changes, render)?;
     Ok(Exit::Done)
 }
@@ -68,8 +68,8 @@ fn render(changes: &ChangesJson) -> String {
 
 /// A line for each file.
 pub(super) fn lines(changes: &ChangesJson) -> String {
-    let removed = changes.removed.iter().map(|file| format!("- {}\n", file.path));
-    removed.chain(changes.added.iter().map(|file| format!("+ {}\n", file.path))).collect()
+    let removed = changes.removed.iter().map(|file| format!("- {}\n", legible(&file.path)));
+    removed.chain(changes.added.iter().map(|file| format!("+ {}\n", legible(&file.path)))).collect()
 }
 
 #[cfg(test)]

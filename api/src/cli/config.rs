@@ -1,7 +1,5 @@
 //! `prunus config`
 
-use std::fmt::Write as _;
-
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
@@ -9,7 +7,7 @@ use serde_json::Value;
 use crate::wire::ConfigJson;
 
 use super::connection::Connection;
-use super::{CliError, Exit, Side, count, text_table};
+use super::{CliError, Exit, Fields, Side, count, text_table};
 
 const EXAMPLES: &str = "\
 Example:
@@ -30,10 +28,12 @@ pub(super) async fn run(args: ConfigArgs) -> Result<Exit, CliError> {
 }
 
 fn render(config: &ConfigJson) -> String {
-    let mut text = format!("version      {}\n", config.version);
-    let _ = writeln!(text, "formats      {}", config.formats.join(", "));
-    let _ = writeln!(text, "encodings    {}\n", config.encodings.join(", "));
-    text + &table("limit", &config.limits) + "\n" + &table("default", &config.defaults)
+    let mut fields = Fields::default();
+    fields.line("version", &config.version);
+    fields.line("formats", config.formats.join(", "));
+    fields.line("encodings", config.encodings.join(", "));
+    let (limits, defaults) = (table("limit", &config.limits), table("default", &config.defaults));
+    format!("{}\n{limits}\n{defaults}", fields.into_text())
 }
 
 /// A line for each number, by the name that the API has for it.

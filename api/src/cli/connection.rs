@@ -10,15 +10,20 @@ use crate::client::Client;
 use super::CliError;
 use super::output::{print, print_json};
 
+/// Where the server is looked for unless it is said otherwise.
+const DEFAULT_URL: &str = "http://127.0.0.1:8181";
+/// The variable of the environment that says otherwise.
+const URL_VARIABLE: &str = "PRUNUS_URL";
 /// The longest key that a server takes.
 const MAX_KEY_BYTES: usize = 255;
 
 /// Where the server is, and how to answer.
 #[derive(Debug, Args)]
 pub(super) struct Connection {
-    /// The server's URL, such as http://127.0.0.1:8181
-    #[arg(long, env = "PRUNUS_URL", value_name = "URL", default_value = "http://127.0.0.1:8181", value_parser = server_url)]
-    url: Url,
+    /// The server's URL [env: PRUNUS_URL] [default: http://127.0.0.1:8181]
+    // Clap shows an option that the environment sets in the usage of every error, as if it were required: this is read here.
+    #[arg(long, value_name = "URL", value_parser = server_url)]
+    url: Option<Url>,
 
     /// Print the answer of the API as JSON, for scripts; the pages of a listing are joined
     #[arg(long)]
@@ -27,7 +32,11 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn client(&self) -> Result<Client, CliError> {
-        Ok(Client::new(self.url.clone())?)
+        let url = match &self.url {
+            Some(url) => url.clone(),
+            None => url_of_environment(std::env::var(URL_VARIABLE).ok().as_deref())?,
+        };
+        Ok(Client::new(url)?)
     }
 
     /// Prints an answer: as JSON where that is asked for, else as `render` has it.
@@ -37,7 +46,7 @@ impl Connection {
 }
 
 /// A key under which a change is carried out once.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct KeyChoice {
     /// Carry this out once, however often it is sent under this key within 24 hours: a UUID, or any text of at most 255 bytes
     #[arg(long, value_name = "KEY", value_parser = key)]
@@ -52,13 +61,32 @@ impl KeyChoice {
             None => client,
         }
     }
+
+    /// The same for one of several calls, counted from 1, each of which is a change of its own.
+    pub(super) fn on_call(&self, number: u64, client: Client) -> Result<Client, CliError> {
+        let Some(first) = &self.idempotency_key else { return Ok(client) };
+        if number == 1 {
+            return Ok(client.under_key(first.clone()));
+        }
+        let numbered = [first.as_bytes(), format!("-{number}").as_bytes()].concat();
+        let numbered = HeaderValue::from_bytes(&numbered).ok().filter(|key| key.len() <= MAX_KEY_BYTES);
+        let too_long =
+            "there are several calls to make, and the key leaves no room for their numbers: take a shorter one";
+        numbered.map(|key| client.under_key(key)).ok_or(CliError::NothingAsked(too_long))
+    }
 }
 
 fn key(text: &str) -> Result<HeaderValue, String> {
-    match HeaderValue::from_str(text) {
+    match HeaderValue::from_bytes(text.as_bytes()) {
         Ok(key) if (1..=MAX_KEY_BYTES).contains(&text.len()) => Ok(key),
-        _ => Err(format!("a key is 1 to {MAX_KEY_BYTES} bytes of printable ASCII")),
+        _ => Err(format!("a key is 1 to {MAX_KEY_BYTES} bytes without control characters")),
     }
+}
+
+/// An empty variable is as none.
+fn url_of_environment(variable: Option<&str>) -> Result<Url, CliError> {
+    let text = variable.filter(|text| !text.is_empty()).unwrap_or(DEFAULT_URL);
+    server_url(text).map_err(|reason| CliError::Environment { variable: URL_VARIABLE, value: text.to_owned(), reason })
 }
 
 fn server_url(text: &str) -> Result<Url, String> {
@@ -73,8 +101,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_environment_says_where_the_server_is() {
+        let url = |variable| url_of_environment(variable).map(|url| url.to_string()).map_err(|error| error.to_string());
+        assert_eq!(url(Some("http://h:1")).unwrap(), "http://h:1/");
+        assert_eq!(url(None).unwrap(), "http://127.0.0.1:8181/");
+        assert_eq!(url(Some("")).unwrap(), "http://127.0.0.1:8181/");
+        assert!(url(Some("localhost:8181")).unwrap_err().starts_with("PRUNUS_URL is `localhost:8181`: "));
+    }
+
+    #[test]
     fn a_key_is_short_printable_text() {
-        assert!(key(&"k".repeat(MAX_KEY_BYTES)).is_ok());
+        assert!(key(&"k".repeat(MAX_KEY_BYTES)).is_ok() && key("schlüssel 1").is_ok());
         for text in [String::new(), "k".repeat(MAX_KEY_BYTES + 1), "a\nb".to_owned()] {
             assert!(key(&text).is_err(), "{text:?}");
         }

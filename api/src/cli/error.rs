@@ -5,12 +5,15 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use prunus_catalog::StorageError;
+use prunus_catalog::{StorageError, StoreError};
+use serde_json::json;
 
 use crate::client::ClientError;
 use crate::demo::DemoError;
 use crate::wire::{ConflictJson, FaultJson, ProblemJson};
 
+use super::invocation::Invocation;
+use super::legible;
 use super::prose::{Paint, Role};
 
 /// How a command ended.
@@ -61,6 +64,16 @@ pub enum CliError {
         /// Why.
         reason: String,
     },
+    /// A variable of the environment that cannot be used.
+    #[error("{variable} is `{value}`: {reason}")]
+    Environment {
+        /// Its name.
+        variable: &'static str,
+        /// What it is.
+        value: String,
+        /// Why that will not do.
+        reason: String,
+    },
     /// A folder or prefix that cannot be listed.
     #[error("`{folder}` cannot be listed")]
     Listing {
@@ -72,6 +85,35 @@ pub enum CliError {
     /// There is no file to take the schema of a new table from.
     #[error("there is no Parquet file to take the schema of the table from; name one with --schema-from")]
     NoSchema,
+    /// No file gives a new table its schema.
+    #[error(
+        "no schema for the table: of its files the first {tried} were tried, and this is said of the first; name one that has all columns \
+         with --schema-from"
+    )]
+    NoSchemaAmong {
+        /// How many were tried.
+        tried: usize,
+        /// What the server said of the first.
+        source: ClientError,
+    },
+    /// There is nothing to import.
+    #[error("there is no Parquet file in `{paths}`: {passed_over} were passed over, as their names are none of data")]
+    NoFiles {
+        /// What was to be imported.
+        paths: String,
+        /// How many other files there are.
+        passed_over: usize,
+    },
+    /// The folders of a new table name its partition columns in different ways.
+    #[error(
+        "the `key=value` folders of the files differ, so that they give the table no partition columns: `{one}`, but `{other}`"
+    )]
+    UnevenPartitions {
+        /// The path of a file.
+        one: String,
+        /// That of another.
+        other: String,
+    },
     /// A file that cannot be read.
     #[error("the file `{path}` cannot be read")]
     File {
@@ -145,20 +187,27 @@ impl CliError {
     /// The exit code's meaning.
     pub fn exit(&self) -> Exit {
         match self {
+            // What is no Prunus server has not refused anything, whatever its status.
+            // What is no Prunus server has not refused anything, whatever its status.
             Self::Client(error) => match error.status() {
                 None | Some(500..) => Exit::NoAnswer,
                 Some(_) => Exit::Refused,
             },
             Self::Listing { source, .. } if source.is_retryable() => Exit::NoAnswer,
             Self::Path { .. }
+            | Self::Environment { .. }
             | Self::Listing { .. }
             | Self::NoSchema
+            | Self::NoFiles { .. }
+            | Self::UnevenPartitions { .. }
             | Self::File { .. }
             | Self::Json { .. }
             | Self::NothingAsked(_)
             | Self::DataFolder { .. } => Exit::Usage,
             Self::Interrupted => Exit::Interrupted,
+            Self::Operation { source, .. } if is_about_a_path(source) => Exit::Usage,
             Self::Catalog(_)
+            | Self::NoSchemaAmong { .. }
             | Self::Operation { .. }
             | Self::Listen { .. }
             | Self::Demo(_)
@@ -167,37 +216,92 @@ impl CliError {
         }
     }
 
-    /// The error with its causes, all that the server said and what to do next, for people.
-    pub fn report(&self) -> String {
-        self.report_in(Paint::of_stderr())
+    /// The error with its causes, all that the server said and what to do next, for people; or as a problem document (RFC 9457),
+    /// where the answer was to be JSON.
+    pub fn report(&self, called: &Invocation) -> String {
+        if called.json { self.document() } else { self.report_in(Paint::of_stderr(), called) }
     }
 
-    pub(super) fn report_in(&self, paint: Paint) -> String {
-        let mut text = format!("{} {self}", paint.mark(Role::Error, "error:"));
-        if let Self::Client(ClientError::Problem(problem)) = self {
+    /// What the server answered, or the same form for what went wrong here.
+    fn document(&self) -> String {
+        let document = match self.problem() {
+            Some(problem) => serde_json::to_string_pretty(problem),
+            None => {
+                let mut detail = self.to_string();
+                self.add_causes(&mut detail);
+                let own = json!({"type": "about:blank", "title": self.to_string(), "detail": detail});
+                serde_json::to_string_pretty(&own)
+            }
+        };
+        document.unwrap_or_default() + "\n"
+    }
+
+    pub(super) fn report_in(&self, paint: Paint, called: &Invocation) -> String {
+        let mut text = format!("{} {}", paint.mark(Role::Error, "error:"), legible(&self.to_string()));
+        if let Some(problem) = self.problem() {
             text.push_str(&problem_details(problem));
         }
+        self.add_causes(&mut text);
+        text.push('\n');
+        let advice = match self {
+            Self::Client(error) => advice(error, called),
+            Self::Catalog(error) => store_advice(error),
+            Self::Operation { source, .. } => store_advice(source),
+            _ => None,
+        };
+        if let Some(advice) = advice {
+            let _ = writeln!(text, "  {}", called.fill_in(advice));
+        }
+        text
+    }
+
+    /// What the server said against it.
+    fn problem(&self) -> Option<&ProblemJson> {
+        match self {
+            Self::Client(ClientError::Problem(problem))
+            | Self::NoSchemaAmong { source: ClientError::Problem(problem), .. } => Some(problem),
+            _ => None,
+        }
+    }
+
+    fn add_causes(&self, text: &mut String) {
         let mut cause = self.source();
         while let Some(error) = cause {
-            // Errors of object stores repeat their causes.
+            let boxed = error.downcast_ref::<Box<prunus_catalog::Error>>().map(AsRef::as_ref);
+            let of_catalog = error.downcast_ref().or(boxed);
             let said = error.to_string();
-            if !text.contains(&said) {
-                let _ = write!(text, ": {said}");
+            // Errors of object stores repeat their causes, and that a store failed says less than its cause.
+            if !text.contains(&said) && !matches!(of_catalog, Some(prunus_catalog::Error::Store(_))) {
+                let _ = write!(text, ": {}", legible(&said));
             }
             cause = error.source();
         }
-        text.push('\n');
-        if let Self::Client(error) = self
-            && let Some(advice) = advice(error)
-        {
-            let _ = writeln!(text, "  {advice}");
+    }
+}
+
+/// Whether the arguments named a catalog that there is not, or a file that cannot be read or made.
+fn is_about_a_path(error: &prunus_catalog::Error) -> bool {
+    use prunus_catalog::Error::Store;
+    matches!(error, Store(StoreError::NoStore { .. } | StoreError::FileExists { .. } | StoreError::File { .. }))
+}
+
+/// What to do next about a catalog that cannot be opened.
+fn store_advice(error: &prunus_catalog::Error) -> Option<&'static str> {
+    let prunus_catalog::Error::Store(error) = error else { return None };
+    match error {
+        StoreError::Locked { .. } => {
+            Some("stop that first; `prunus backup` works beside a server, and checks the copy that it makes")
         }
-        text
+        StoreError::LockFile { .. } => Some("the data folder, in which it lies, has to be writable, for this as well"),
+        StoreError::NoStore { .. } => {
+            Some("--data-dir names the folder that `prunus serve` was given, --from a backup")
+        }
+        _ => None,
     }
 }
 
 /// What to do next, where that is not plain from the error.
-fn advice(error: &ClientError) -> Option<&'static str> {
+fn advice(error: &ClientError, called: &Invocation) -> Option<&'static str> {
     let problem = match error {
         ClientError::Unreachable { .. } => {
             return Some("start one with `prunus serve --data-dir DIR`, or name another with --url or PRUNUS_URL");
@@ -209,7 +313,7 @@ fn advice(error: &ClientError) -> Option<&'static str> {
         ClientError::SetUp(_) => return None,
     };
     match problem.problem_type.strip_prefix("/problems/")? {
-        "not-found" => missing_advice(&problem.detail),
+        "not-found" => missing_advice(&problem.detail, called),
         "expired" => Some("`prunus snapshots list TABLE` says which snapshots there are"),
         "stale-page-token" => Some("the snapshot expired while it was listed: run the command again"),
         "schema-moved" | "table-moved" => Some("someone else changed the table meanwhile: run the command again"),
@@ -220,7 +324,10 @@ fn advice(error: &ClientError) -> Option<&'static str> {
 }
 
 /// Where to look for what does not exist. The server's sentence begins with what it is.
-fn missing_advice(detail: &str) -> Option<&'static str> {
+fn missing_advice(detail: &str, called: &Invocation) -> Option<&'static str> {
+    if called.command == "import" {
+        return Some("`prunus import --create TABLE PATH...` makes it with the schema of its first file");
+    }
     Some(match detail.split_whitespace().next()? {
         "table" => "`prunus table list` says which tables there are, `prunus table create` makes one",
         "namespace" => "`prunus namespace list` says which namespaces there are, `prunus namespace create` makes one",
@@ -239,13 +346,13 @@ fn problem_details(problem: &ProblemJson) -> String {
     let mut text = String::new();
     // One fault is its request's detail, so that the two would say the same.
     if !matches!(problem.faults.as_slice(), [only] if only.message == problem.detail) {
-        let _ = write!(text, "\n  {}", problem.detail);
+        let _ = write!(text, "\n  {}", legible(&problem.detail));
     }
     for fault in &problem.faults {
         let _ = write!(text, "\n  {}", fault_line(fault));
     }
     for ConflictJson { path, message, .. } in problem.conflicts.iter().flatten() {
-        let _ = write!(text, "\n  {path}: {message}");
+        let _ = write!(text, "\n  {}: {}", legible(path), legible(message));
     }
     if let Some(count) = problem.fault_count {
         let _ = write!(text, "\n  ... {count} faults in all");
@@ -259,7 +366,7 @@ fn problem_details(problem: &ProblemJson) -> String {
 /// `PATH: column C: MESSAGE`, and what was claimed and what speaks against it.
 pub(super) fn fault_line(fault: &FaultJson) -> String {
     match (&fault.path, &fault.at) {
-        (Some(place), _) | (None, Some(place)) => format!("{place}: {}", fault_of_file(fault, "      ")),
+        (Some(place), _) | (None, Some(place)) => format!("{}: {}", legible(place), fault_of_file(fault, "      ")),
         (None, None) => fault_of_file(fault, "      "),
     }
 }
@@ -269,12 +376,12 @@ pub(super) fn fault_of_file(fault: &FaultJson, indent: &str) -> String {
     let mut text = String::new();
     // Many messages name their column themselves.
     if let Some(column) = fault.column.as_ref().filter(|column| !fault.message.contains(&format!("`{column}`"))) {
-        let _ = write!(text, "column {column}: ");
+        let _ = write!(text, "column {}: ", legible(column));
     }
-    text.push_str(&fault.message);
+    text.push_str(&legible(&fault.message));
     for (title, said) in [("claimed", &fault.claim), ("found", &fault.evidence)] {
         if let Some(said) = said {
-            let _ = write!(text, "\n{indent}{title}: {said}");
+            let _ = write!(text, "\n{indent}{title}: {}", legible(said));
         }
     }
     text
@@ -319,7 +426,7 @@ mod tests {
             },
             FaultJson { message: "it is too long".to_owned(), at: Some("filter".to_owned()), ..FaultJson::default() },
         ];
-        insta::assert_snapshot!(error_of(problem(422, faults)).report_in(Paint::Plain), @r"
+        insta::assert_snapshot!(error_of(problem(422, faults)).report_in(Paint::Plain, &Invocation::default()), @r"
         error: Not possible (422)
           the request has 2 faults
           /a: is no Parquet file
@@ -338,17 +445,24 @@ mod tests {
             message: "the path is live already".to_owned(),
         };
         let problem = ProblemJson { conflicts: Some(vec![conflict]), ..problem(409, Vec::new()) };
-        assert!(error_of(problem).report_in(Paint::Plain).ends_with("\n  /a: the path is live already\n"));
+        assert!(
+            error_of(problem)
+                .report_in(Paint::Plain, &Invocation::default())
+                .ends_with("\n  /a: the path is live already\n")
+        );
     }
 
     #[test]
     fn a_cause_that_is_told_already_is_not_repeated() {
         let source = std::io::Error::other("outer: inner");
         let error = CliError::DataFolder { path: "d".to_owned(), source };
-        assert_eq!(error.report_in(Paint::Plain), "error: the data folder `d` cannot be made: outer: inner\n");
+        assert_eq!(
+            error.report_in(Paint::Plain, &Invocation::default()),
+            "error: the data folder `d` cannot be made: outer: inner\n"
+        );
         let generic = object_store::Error::Generic { store: "s3", source: "inner".into() };
         let error = CliError::Listing { folder: "s3://b/".to_owned(), source: StorageError::Unavailable(generic) };
-        assert_eq!(error.report_in(Paint::Plain).matches("inner").count(), 1);
+        assert_eq!(error.report_in(Paint::Plain, &Invocation::default()).matches("inner").count(), 1);
     }
 
     #[test]
@@ -356,7 +470,8 @@ mod tests {
         let missing = |detail: &str| {
             let problem = problem(404, Vec::new());
             let problem_type = "/problems/not-found".to_owned();
-            error_of(ProblemJson { problem_type, detail: detail.to_owned(), ..problem }).report_in(Paint::Plain)
+            error_of(ProblemJson { problem_type, detail: detail.to_owned(), ..problem })
+                .report_in(Paint::Plain, &Invocation::default())
         };
         insta::assert_snapshot!(missing("table `a.b` does not exist"), @r"
         error: Not possible (404)
@@ -370,11 +485,67 @@ mod tests {
     #[test]
     fn a_server_that_is_not_there_is_told_with_how_to_start_it() {
         let url = "http://h/".to_owned();
-        let report = CliError::from(ClientError::Foreign { url, status: 200 }).report_in(Paint::Plain);
+        let report =
+            CliError::from(ClientError::Foreign { url, status: 200 }).report_in(Paint::Plain, &Invocation::default());
         assert!(
             report.ends_with("\n  name the server with --url or PRUNUS_URL; `prunus --version` is this one\n"),
             "{report}"
         );
+    }
+
+    #[test]
+    fn advice_names_what_was_called_and_can_be_copied() {
+        let missing = |detail: &str| {
+            let problem_type = "/problems/not-found".to_owned();
+            error_of(ProblemJson { problem_type, detail: detail.to_owned(), ..problem(404, Vec::new()) })
+        };
+        let mut called = Invocation { table: Some("a.b".parse().unwrap()), ..Invocation::default() };
+        let report = missing("snapshot 7 does not exist").report_in(Paint::Plain, &called);
+        assert!(report.ends_with("\n  `prunus snapshots list a.b` says which snapshots there are\n"), "{report}");
+        called.command = "import".to_owned();
+        let report = missing("table `a.b` does not exist").report_in(Paint::Plain, &called);
+        assert!(report.contains("`prunus import --create a.b PATH...`"), "{report}");
+    }
+
+    #[test]
+    fn where_json_is_asked_for_errors_are_problem_documents() {
+        let called = Invocation { json: true, ..Invocation::default() };
+        let read = |error: CliError| serde_json::from_str::<serde_json::Value>(&error.report(&called)).unwrap();
+        let document = read(error_of(problem(409, Vec::new())));
+        assert_eq!((&document["status"], &document["type"]), (&json!(409), &json!("/problems/x")));
+        let source = std::io::Error::other("inner");
+        let document = read(CliError::DataFolder { path: "d".to_owned(), source });
+        let detail = "the data folder `d` cannot be made: inner";
+        assert_eq!(
+            document,
+            json!({"type": "about:blank", "title": "the data folder `d` cannot be made", "detail": detail})
+        );
+    }
+
+    #[test]
+    fn what_a_server_says_has_no_power_over_the_terminal() {
+        let fault =
+            FaultJson { message: "a\u{1b}[2J".to_owned(), column: Some("x\ny".to_owned()), ..FaultJson::default() };
+        let report = error_of(problem(422, vec![fault])).report_in(Paint::Plain, &Invocation::default());
+        assert!(report.ends_with("\n  column x\\ny: a\\u{1b}[2J\n"), "{report}");
+    }
+
+    #[test]
+    fn that_a_store_failed_is_not_said_beside_why() {
+        let locked = StoreError::Locked { path: "/d/catalog.db".into() };
+        let error = CliError::operation("checked")(prunus_catalog::Error::Store(locked));
+        insta::assert_snapshot!(error.report_in(Paint::Plain, &Invocation::default()), @r"
+        error: the catalog cannot be checked: the store /d/catalog.db is in use by another process
+          stop that first; `prunus backup` works beside a server, and checks the copy that it makes
+        ");
+    }
+
+    #[test]
+    fn what_is_no_server_of_ours_gives_no_answer_whatever_its_status() {
+        for status in [200, 404, 500] {
+            let error = CliError::from(ClientError::Foreign { url: "http://h/".to_owned(), status });
+            assert_eq!(error.exit(), Exit::NoAnswer, "{status}");
+        }
     }
 
     #[test]

@@ -11,15 +11,18 @@ use super::connection::Connection;
 use super::progress::Progress;
 use super::prose::Paint;
 use super::scan::ScanArgs;
+use super::statistics::Columns;
 use super::{CliError, Exit};
+
+const FILTER_HELP: &str = "The rows that are wanted, as a SQL condition";
 
 const EXAMPLES: &str = "\
 Example:
   prunus explain shop.orders s3://lake/orders/part-7.parquet --where 'amount > 100'";
 
-/// Explain why a plan keeps or skips a file, conjunct by conjunct of the filter, and by which statistics
+/// Explain why a plan keeps or prunes a file, conjunct by conjunct of the filter, and by which statistics
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("filter", |filter| filter.help(FILTER_HELP).required_unless_present("filter_json")))]
 pub(super) struct ExplainArgs {
     /// The table, as NAMESPACE.TABLE
     #[arg(value_name = "TABLE")]
@@ -37,15 +40,13 @@ pub(super) struct ExplainArgs {
 }
 
 pub(super) async fn run(args: ExplainArgs) -> Result<Exit, CliError> {
-    if !args.scan.has_filter() {
-        return Err(CliError::NothingAsked("there is nothing to explain: name the rows with --where or --filter-json"));
-    }
     let client = args.connection.client()?;
-    let explain = ExplainJson { path: args.path, plan: args.scan.request().await? };
+    let explain = ExplainJson { path: args.path, plan: args.scan.request(&client, &args.table).await? };
     let explained = Progress::of("explaining").during(client.explain(&args.table, &explain)).await?;
+    let columns = Columns::for_people(&client, &args.table, &args.connection).await?;
     args.connection.answer(&explained, |explained| {
-        let statistics = render::WithStatistics::Shown;
-        render::file(&explain.path, explained, statistics, Paint::of_stdout())
+        let statistics = render::WithStatistics::Shown(columns);
+        render::file(&explain.path, explained, &statistics, Paint::of_stdout())
     })?;
     Ok(Exit::Done)
 }

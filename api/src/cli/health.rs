@@ -3,6 +3,8 @@
 use clap::Args;
 use serde_json::json;
 
+use crate::client::{Health, Readiness};
+
 use super::connection::Connection;
 use super::{CliError, Exit};
 
@@ -20,8 +22,8 @@ pub(super) struct HealthArgs {
 
 pub(super) async fn run(args: HealthArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
-    let (health, readiness) = (client.health().await?, client.readiness().await?);
-    let answers = json!({"health": health.get("status"), "readiness": readiness.get("status")});
+    let (Health::Ok, Readiness::Ready) = (client.health().await?, client.readiness().await?);
+    let answers = json!({"health": "ok", "readiness": "ready"});
     args.connection.answer(&answers, |_| format!("{} answers and is ready\n", client.base()))?;
     Ok(Exit::Done)
 }

@@ -108,7 +108,7 @@ mod tests {
 
         Why a plan is as it is:
           inspect      Look at a table as a whole: size, layout, columns, audits, what a filter does, and what could be better
-          explain      Explain why a plan keeps or skips a file, conjunct by conjunct of the filter, and by which statistics
+          explain      Explain why a plan keeps or prunes a file, conjunct by conjunct of the filter, and by which statistics
           files        List the files of a table, or show one with all that is known of it
           manifests    List the manifests of a table, or show one with its zones
 

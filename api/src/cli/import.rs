@@ -18,7 +18,7 @@ use crate::wire::{NewTableJson, TableJson};
 
 use super::connection::Connection;
 use super::table::ensure_namespace;
-use super::{CliError, Exit};
+use super::{CliError, Exit, legible};
 
 use batch::RowCounter;
 use listing::{Candidate, Listing};
@@ -49,7 +49,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct ImportArgs {
     /// The table, as NAMESPACE.TABLE
-    #[arg(value_name = "TABLE")]
+    #[arg(value_name = "TABLE", value_parser = table_name)]
     table: TableIdent,
 
     /// Files, folders, or URLs of either, such as s3://bucket/prefix/
@@ -61,7 +61,7 @@ pub(super) struct ImportArgs {
     #[arg(long)]
     create: bool,
 
-    /// The Parquet file whose schema the created table takes [default: the first that has one]
+    /// The Parquet file whose schema the created table takes [default: the first, of at most ten, that has one]
     #[arg(long, value_name = "PATH", requires = "create")]
     schema_from: Option<String>,
 
@@ -71,6 +71,11 @@ pub(super) struct ImportArgs {
 
     #[command(flatten)]
     connection: Connection,
+}
+
+/// Whoever swaps the arguments names a path here.
+fn table_name(text: &str) -> Result<TableIdent, String> {
+    text.parse().map_err(|error| format!("{error}; the table comes first: `prunus import NAMESPACE.TABLE PATH...`"))
 }
 
 fn batch_size(text: &str) -> Result<usize, String> {
@@ -94,6 +99,9 @@ async fn import(client: &Client, args: &ImportArgs) -> Result<(Summary, Result<(
     let progress = Progress::listing();
     let listing = listing::list(&Storage::from_environment(), &args.paths).await?;
     drop(progress);
+    if listing.candidates.is_empty() {
+        return Err(CliError::NoFiles { paths: args.paths.join("`, `"), passed_over: listing.passed_over });
+    }
     let table = load_or_create(client, args, &listing).await?;
     let live = live_among(client, &args.table, &listing.candidates).await?;
 
@@ -158,11 +166,15 @@ async fn load_or_create(client: &Client, args: &ImportArgs, listing: &Listing) -
 
 /// Creates the table from the schema that is named, or that of the first file that has one.
 async fn create(client: &Client, args: &ImportArgs, listing: &Listing) -> Result<TableJson, CliError> {
+    if let Some((one, other)) = listing.uneven_partitions() {
+        return Err(CliError::UnevenPartitions { one: one.to_owned(), other: other.to_owned() });
+    }
     ensure_namespace(client, &args.table.namespace).await?;
     let schemas = match &args.schema_from {
         Some(path) => vec![locate(path)?.as_str().to_owned()],
         None => listing.candidates.iter().take(MAX_SCHEMA_TRIALS).map(|file| file.path.clone()).collect(),
     };
+    let tried = schemas.len();
     let mut refusal = None;
     for schema_from in schemas {
         let new = NewTableJson {
@@ -180,15 +192,18 @@ async fn create(client: &Client, args: &ImportArgs, listing: &Listing) -> Result
             }
             created => {
                 let created = created?;
-                eprintln!(
-                    "created {} with the schema of {schema_from}; columns that only other files have are left out",
-                    args.table
-                );
+                let others = listing.candidates.len() > 1;
+                let note = if others { "; columns that only other files have are left out" } else { "" };
+                eprintln!("created {} with the schema of {}{note}", args.table, legible(&schema_from));
                 return Ok(created);
             }
         }
     }
-    Err(refusal.map_or(CliError::NoSchema, CliError::from))
+    Err(match refusal {
+        Some(source) if args.schema_from.is_none() => CliError::NoSchemaAmong { tried, source },
+        Some(refusal) => refusal.into(),
+        None => CliError::NoSchema,
+    })
 }
 
 /// The live files of the table that are among the candidates, by path.
@@ -272,8 +287,8 @@ mod tests {
         let server = Server::start(&folder.path().join("catalog")).await.unwrap();
         let data = folder.path().join("data");
         // The first file is none, and is not to keep the table from being made.
-        std::fs::create_dir(&data).unwrap();
-        std::fs::write(data.join("0.parquet"), "no Parquet").unwrap();
+        std::fs::create_dir_all(data.join("day=0")).unwrap();
+        std::fs::write(data.join("day=0/0.parquet"), "no Parquet").unwrap();
         write_file(&data.join("day=1/a.parquet"), vec![1, 2, 3]);
         write_file(&data.join("day=1/b.parquet"), vec![4]);
         write_file(&data.join("day=2/c.parquet"), vec![5, 6]);
@@ -287,7 +302,7 @@ mod tests {
         assert_eq!((counts(&again), again.rows, again.snapshot_id), ([0, 3, 0, 1, 1], 0, 2));
 
         write_file(&data.join("day=2/c.parquet"), vec![5, 6, 7, 8, 9]);
-        std::fs::remove_file(data.join("0.parquet")).unwrap();
+        std::fs::remove_file(data.join("day=0/0.parquet")).unwrap();
         let changed = import_folder(&server, &data).await;
         assert_eq!((counts(&changed), changed.exit()), ([0, 2, 1, 0, 1], Exit::Incomplete));
 

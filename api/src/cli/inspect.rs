@@ -88,7 +88,7 @@ struct ExplainedFile {
 pub(super) async fn run(args: InspectArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
     let has_filter = args.scan.has_filter();
-    let request = args.scan.request().await?;
+    let request = args.scan.request(&client, &args.table).await?;
     let progress = Progress::of("looking at the table");
     let inspection = progress
         .during(async {
@@ -137,7 +137,11 @@ async fn scan(client: &Client, table: &TableIdent, request: &PlanJson, explain: 
     let mut explained = Vec::new();
     for path in spread(&plan.files, explain) {
         let asked = ExplainJson { path: path.clone(), plan: request.clone() };
-        explained.push(ExplainedFile { path, explained: client.explain(table, &asked).await? });
+        match client.explain(table, &asked).await {
+            // It was removed since the plan. The plan's snapshot is not asked for instead: its schema may be an older one.
+            Err(error) if error.status() == Some(404) => {}
+            explained_file => explained.push(ExplainedFile { path, explained: explained_file? }),
+        }
     }
     plan.files = Vec::new();
     plan.next_page_token = None;

@@ -49,13 +49,14 @@ fn parse<T: DeserializeOwned>(text: &str, path: String, what: &'static str) -> R
 
 #[cfg(test)]
 mod tests {
+    use super::super::invocation::Invocation;
     use super::super::prose::Paint;
     use super::*;
     use crate::wire::CommitJson;
 
     fn fault(text: &str) -> String {
         let error = parse::<CommitJson>(text, "c.json".to_owned(), "a commit").unwrap_err();
-        error.report_in(Paint::Plain)
+        error.report_in(Paint::Plain, &Invocation::default())
     }
 
     #[test]

@@ -8,7 +8,8 @@ use crate::wire::OrphansJson;
 
 use super::connection::Connection;
 use super::output::{lines, print};
-use super::pages::{cut_note, join};
+use super::pages::{LimitArgs, cut_note, join};
+use super::time::time;
 use super::{CliError, Exit, Side, bytes, counted, text_table};
 
 const EXAMPLES: &str = "\
@@ -27,13 +28,12 @@ pub(super) struct OrphansArgs {
     #[arg(value_name = "TABLE")]
     table: TableIdent,
 
-    /// Those written before this time, such as 2026-01-31T12:00:00Z [default: three days ago]
-    #[arg(long, value_name = "TIME")]
+    /// Those written before this time, such as 2026-01-31T12:00:00Z, 2026-01-31, or 12h: twelve hours ago [default: 3d]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     older_than: Option<String>,
 
-    /// The most objects to list [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    limit: Option<u64>,
+    #[command(flatten)]
+    limit: LimitArgs,
 
     /// Print the paths alone
     #[arg(long, short, conflicts_with = "json")]
@@ -46,7 +46,7 @@ pub(super) struct OrphansArgs {
 pub(super) async fn run(args: OrphansArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
     let load = async |page: Page| client.list_orphans(&args.table, args.older_than.as_deref(), &page).await;
-    let listed = join("orphans", args.limit, load).await?;
+    let listed = join("orphans", args.limit.most(), load).await?;
     if args.quiet {
         print(&lines(listed.orphans.iter().map(|orphan| orphan.path.as_str())))?;
     } else {

@@ -1,5 +1,6 @@
 //! Listings: their pages joined, up to a limit.
 
+use clap::Args;
 use prunus_catalog::MAX_PAGE_SIZE;
 
 use crate::client::{ClientError, Page};
@@ -14,6 +15,29 @@ use super::progress::Progress;
 /// Pages of 10,000: few requests, and answers of a few megabytes.
 const PAGE_SIZE: u32 = 10_000;
 const _: () = assert!(PAGE_SIZE <= MAX_PAGE_SIZE);
+
+/// How many entries a command shows that shows something else first.
+pub(super) const SCREENFUL: u64 = 20;
+
+/// How much of a listing is wanted.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct LimitArgs {
+    /// The most entries to list [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    limit: Option<u64>,
+}
+
+impl LimitArgs {
+    /// The most entries to list; all where nothing was said.
+    pub(super) fn most(self) -> Option<u64> {
+        self.limit
+    }
+
+    /// The same where people are to see a screenful unless they say otherwise. JSON is for programs, which want all.
+    pub(super) fn or_screenful(self, json: bool) -> Option<u64> {
+        if json { self.limit } else { self.limit.or(Some(SCREENFUL)) }
+    }
+}
 
 /// A page of a listing, or several that were joined.
 pub(super) trait Listing {
@@ -116,9 +140,17 @@ pub(super) async fn join<L: Listing>(
         .await
 }
 
+/// What is said of a listing that the limit has cut.
+pub(super) const LIMIT_NOTE: &str = "... and more: --limit ended the listing\n";
+
 /// The line that ends a listing which the limit has cut; nothing if it is whole.
 pub(super) fn cut_note(token: Option<&String>) -> &'static str {
-    if token.is_some() { "... and more: --limit ended the listing\n" } else { "" }
+    if token.is_some() { LIMIT_NOTE } else { "" }
+}
+
+/// The same where a screenful is the limit unless another was given.
+pub(super) fn screenful_note(token: Option<&String>) -> &'static str {
+    if token.is_some() { "... and more: `--limit N` lists as many as N\n" } else { "" }
 }
 
 #[cfg(test)]

@@ -8,9 +8,10 @@ use prunus_catalog::TableIdent;
 use crate::client::{Client, ClientError, Page};
 use crate::wire::{PlanJson, PlannedJson};
 
+use super::column_names::columns;
 use super::connection::Connection;
 use super::output::print;
-use super::pages::join;
+use super::pages::{LimitArgs, join};
 use super::progress::Progress;
 use super::scan::ScanArgs;
 use super::{CliError, Exit};
@@ -47,9 +48,8 @@ pub(super) struct PlanArgs {
     #[arg(long, conflicts_with_all = ["limit", "quiet"])]
     dry_run: bool,
 
-    /// The most files to list [default: all]
-    #[arg(long, value_name = "N")]
-    limit: Option<u64>,
+    #[command(flatten)]
+    limit: LimitArgs,
 
     /// Print the paths alone
     #[arg(long, short, conflicts_with = "json")]
@@ -61,8 +61,12 @@ pub(super) struct PlanArgs {
 
 pub(super) async fn run(args: PlanArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
-    let limit = if args.dry_run { Some(0) } else { args.limit };
-    let request = PlanJson { select: args.select, prune: !args.no_prune, ..args.scan.request().await? };
+    let limit = if args.dry_run { Some(0) } else { args.limit.most() };
+    let request = PlanJson {
+        select: columns(args.select),
+        prune: !args.no_prune,
+        ..args.scan.request(&client, &args.table).await?
+    };
     let planned = plan(&client, &args.table, &request, limit).await?;
     if args.quiet {
         print(&render::paths(&planned))?;

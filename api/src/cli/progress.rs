@@ -22,7 +22,7 @@ impl Progress {
 
     /// So many files are looked at.
     pub(super) fn of_files(files: u64) -> Self {
-        Self::start(Some(files), "{bar:32} {pos}/{len} files, {per_sec}, {eta} left; {msg}", "")
+        Self::start(Some(files), "{bar:20} {pos}/{len} files, {per_sec}, {eta} left; {wide_msg}", "")
     }
 
     fn start(length: Option<u64>, template: &str, message: impl Into<Cow<'static, str>>) -> Self {
@@ -42,6 +42,11 @@ impl Progress {
     /// So many are done by now.
     pub(super) fn reached(&self, position: u64) {
         self.0.set_position(position);
+    }
+
+    /// Does something that writes to the screen itself.
+    pub(super) fn aside<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.0.suspend(work)
     }
 
     /// Awaits the work, and shows itself once that has taken a second.

@@ -4,6 +4,8 @@ use std::io::IsTerminal;
 
 use clap::builder::styling::{AnsiColor, Style};
 
+use super::legible;
+
 /// How wide lines of prose are: they fit a terminal of 80 columns.
 const WIDTH: usize = 80;
 
@@ -51,7 +53,7 @@ impl Paint {
         if forced || (terminal && !unwanted) { Self::Ansi } else { Self::Plain }
     }
 
-    /// The text, marked as what it is.
+    /// The text on one line, marked as what it is.
     pub(super) fn mark(self, role: Role, text: &str) -> String {
         let style = match role {
             Role::Heading => Style::new().bold(),
@@ -59,18 +61,19 @@ impl Paint {
             Role::Notable => AnsiColor::Yellow.on_default(),
             Role::Error => AnsiColor::Red.on_default().bold(),
         };
+        let text = legible(text);
         match self {
-            Self::Plain => text.to_owned(),
+            Self::Plain => text.into_owned(),
             Self::Ansi => format!("{style}{text}{style:#}"),
         }
     }
 }
 
-/// The words on lines of at most 80 characters, each behind `indent` spaces; a longer word stands on a line of its own.
+/// The words, [`legible`], on lines of at most 80 characters, each behind `indent` spaces; a longer word stands on a line of its own.
 pub(super) fn wrapped(text: &str, indent: usize) -> String {
     let mut lines = String::new();
     let mut used = 0;
-    for word in text.split_whitespace() {
+    for word in text.split_whitespace().map(legible) {
         let length = word.chars().count();
         if used > 0 && used + 1 + length > WIDTH {
             lines.push('\n');
@@ -83,18 +86,19 @@ pub(super) fn wrapped(text: &str, indent: usize) -> String {
             lines.push(' ');
             used += 1;
         }
-        lines.push_str(word);
+        lines.push_str(&word);
         used += length;
     }
     lines.push('\n');
     lines
 }
 
-/// The text, its end cut off where it is longer than so many characters.
+/// The text on one line, its end cut off where it is longer than so many characters.
 pub(super) fn shortened(text: &str, chars_max: usize) -> String {
+    let text = legible(text);
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
+        None => text.into_owned(),
     }
 }
 

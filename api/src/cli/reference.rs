@@ -12,7 +12,8 @@ const OPENING: &str = "\
 Every command with an example; `prunus COMMAND --help` has all options. Commands are clients of the HTTP API but for `serve`, `demo`,
 `check`, `backup` and `restore`, and find the server by `--url` or `PRUNUS_URL` (http://127.0.0.1:8181). Tables are NAMESPACE.TABLE. With
 `--json` they print the API's answer, all pages of a listing joined; without it tables for people, which may change. What goes wrong is
-told on standard error and by the exit code.
+told on standard error and by the exit code; with `--json` as a problem document (RFC 9457), so that standard output has answers alone. Only
+what is wrong with the arguments themselves is told in words.
 ";
 
 /// The whole of it as Markdown.

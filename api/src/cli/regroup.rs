@@ -7,7 +7,8 @@ use prunus_catalog::TableIdent;
 
 use crate::wire::{RegroupJson, RegroupedJson, TableLayoutJson};
 
-use super::connection::Connection;
+use super::column_names::columns;
+use super::connection::{Connection, KeyChoice};
 use super::progress::Progress;
 use super::{CliError, Exit, Side, count, counted, text_table};
 
@@ -35,12 +36,15 @@ pub(super) struct RegroupArgs {
     dry_run: bool,
 
     #[command(flatten)]
+    key: KeyChoice,
+
+    #[command(flatten)]
     connection: Connection,
 }
 
 pub(super) async fn run(args: RegroupArgs) -> Result<Exit, CliError> {
-    let client = args.connection.client()?;
-    let cluster_by = Some(args.cluster_by).filter(|columns| !columns.is_empty());
+    let client = args.key.on(args.connection.client()?);
+    let cluster_by = Some(columns(args.cluster_by)).filter(|columns| !columns.is_empty());
     let request = RegroupJson { cluster_by, dry_run: args.dry_run };
     let regrouped = Progress::of("grouping manifests anew").during(client.regroup(&args.table, &request)).await?;
     args.connection.answer(&regrouped, render)?;

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use prunus_catalog::Existing;
+use serde_json::json;
 
-use super::output::print;
-use super::{CliError, Exit};
+use super::output::{print, print_json};
+use super::{CliError, Exit, legible};
 
 const EXAMPLES: &str = "\
 Example:
@@ -30,6 +31,10 @@ pub(super) struct RestoreArgs {
     /// Replace the catalog that is there, which is moved aside and not deleted
     #[arg(long)]
     replace: bool,
+
+    /// Print the answer as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) async fn run(args: RestoreArgs) -> Result<Exit, CliError> {
@@ -38,9 +43,14 @@ pub(super) async fn run(args: RestoreArgs) -> Result<Exit, CliError> {
     let existing = if args.replace { Existing::MoveAside } else { Existing::Refuse };
     let restored = prunus_catalog::restore(&args.data_dir, &args.from, existing).await;
     let moved_to = restored.map_err(CliError::operation("restored"))?;
-    print(&format!("restored from {}\n", args.from.display()))?;
+    let (from, moved_to) = (args.from.display().to_string(), moved_to.map(|path| path.display().to_string()));
+    if args.json {
+        print_json(&json!({"restored_from": from, "moved_to": moved_to}))?;
+        return Ok(Exit::Done);
+    }
+    print(&format!("restored from {}\n", legible(&from)))?;
     if let Some(moved_to) = moved_to {
-        print(&format!("what was there is now {}\n", moved_to.display()))?;
+        print(&format!("what was there is now {}\n", legible(&moved_to)))?;
     }
     Ok(Exit::Done)
 }

@@ -6,6 +6,7 @@ use prunus_catalog::TableIdent;
 use super::commit::committed;
 use super::connection::{Connection, KeyChoice};
 use super::progress::Progress;
+use super::scan::number;
 use super::{CliError, Exit};
 
 const EXAMPLES: &str = "\
@@ -23,7 +24,7 @@ pub(super) struct RollbackArgs {
     table: TableIdent,
 
     /// The number of the snapshot whose content is to be that of the table again
-    #[arg(value_name = "SNAPSHOT")]
+    #[arg(value_name = "SNAPSHOT", value_parser = number)]
     snapshot: i64,
 
     #[command(flatten)]

@@ -1,7 +1,6 @@
 //! `prunus serve`
 
-use std::io::IsTerminal;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -15,6 +14,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
 use super::output::print;
+use super::prose::Paint;
 use super::{CliError, Exit};
 
 const EXAMPLES: &str = "\
@@ -33,8 +33,8 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "DIR")]
     data_dir: PathBuf,
 
-    /// The address to listen on; with port 0 a free port is taken, and printed
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8181")]
+    /// The address to listen on, as HOST:PORT; with port 0 a free port is taken, and printed
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8181", value_parser = address)]
     listen: SocketAddr,
 
     /// How many bytes of what plans have read are kept in memory, so that others need not read it again
@@ -101,6 +101,25 @@ pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
+/// The address that a text names. Of a name with several it is the first of IPv4: that is where clients look by default.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(address) = text.parse() {
+        return Ok(address);
+    }
+    let (host, port) = text.rsplit_once(':').unwrap_or(("", text));
+    if host.is_empty() {
+        let port = port.parse().unwrap_or(8181_u16);
+        return Err(format!(
+            "say which host, such as 127.0.0.1:{port} for this machine alone, or 0.0.0.0:{port} for all"
+        ));
+    }
+    let named =
+        text.to_socket_addrs().map_err(|error| format!("an address is HOST:PORT, such as 127.0.0.1:8181: {error}"))?;
+    let named: Vec<SocketAddr> = named.collect();
+    let first = named.iter().find(|address| address.is_ipv4()).or(named.first());
+    first.copied().ok_or_else(|| "the host has no address".to_owned())
+}
+
 /// The signals that ask a server to stop.
 struct Signals {
     interrupt: Signal,
@@ -126,9 +145,24 @@ fn start_log(format: LogFormat) {
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal());
+        .with_ansi(Paint::of_stderr() == Paint::Ansi);
     let _ = match format {
         LogFormat::Text => log.try_init(),
         LogFormat::Json => log.json().try_init(),
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_and_hosts_resolved() {
+        assert_eq!(address("[::1]:0").unwrap().to_string(), "[::1]:0");
+        assert_eq!(address("localhost:8181").unwrap().port(), 8181);
+        for text in ["8181", ":8181"] {
+            assert!(address(text).unwrap_err().contains("127.0.0.1:8181 for this machine"), "{text}");
+        }
+        assert!(address("here").is_err());
+    }
 }

@@ -2,18 +2,82 @@
 
 use std::collections::BTreeMap;
 
+use prunus_catalog::TableIdent;
 use serde_json::Value;
 
-use crate::wire::{PrecisionJson, ProvenanceJson, StatisticsJson};
+use crate::client::{Client, ClientError};
+use crate::wire::{FieldJson, PrecisionJson, ProvenanceJson, StatisticsJson, TypeJson};
 
+use super::connection::Connection;
 use super::prose::shortened;
 use super::{Side, count, text_table};
 
 /// How much of a value is shown.
 const MAX_VALUE_CHARS: usize = 40;
+/// What the number of NaNs is called.
+const NANS: &str = "NaNs";
 
-/// A line for each statistic of each column: its value, how tight it is and where it came from.
-pub(super) fn table(columns: &BTreeMap<String, StatisticsJson>) -> String {
+/// The columns of a table in its order, and which of them NaNs can be in. Of those that it does not have nothing is known.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Columns(Vec<(String, HasNans)>);
+
+/// Whether a column can hold NaN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HasNans {
+    Never,
+    Perhaps,
+}
+
+impl Columns {
+    /// Those of a table, for an answer that people are to read; JSON is as the API has it.
+    pub(super) async fn for_people(
+        client: &Client,
+        table: &TableIdent,
+        connection: &Connection,
+    ) -> Result<Self, ClientError> {
+        if connection.json {
+            return Ok(Self::default());
+        }
+        Ok(Self::of(&client.load_table(table).await?.schema.fields))
+    }
+
+    fn of(fields: &[FieldJson]) -> Self {
+        let has_nans = |column_type: &TypeJson| match column_type {
+            TypeJson::Primitive(name) if !name.starts_with("float") => HasNans::Never,
+            _ => HasNans::Perhaps,
+        };
+        Self(fields.iter().map(|field| (field.name.clone(), has_nans(&field.field_type))).collect())
+    }
+
+    /// Where the table has a column, or the one that it is in; behind all others if nowhere.
+    fn place(&self, name: &str) -> usize {
+        let is_it = |top: &str| name.strip_prefix(top).is_some_and(|below| below.is_empty() || below.starts_with('.'));
+        self.0.iter().position(|(top, _)| is_it(top)).unwrap_or(usize::MAX)
+    }
+
+    fn has_nans(&self, name: &str) -> HasNans {
+        self.0.iter().find(|(column, _)| column == name).map_or(HasNans::Perhaps, |(_, has_nans)| *has_nans)
+    }
+
+    /// A line for each statistic of each column: its value, how tight it is and where it came from. With the rows of the file it is told
+    /// of which columns it holds no value.
+    pub(super) fn table(&self, columns: &BTreeMap<String, StatisticsJson>, rows: Option<u64>) -> String {
+        let mut ordered: Vec<(&str, &StatisticsJson)> =
+            columns.iter().map(|(name, statistics)| (name.as_str(), statistics)).collect();
+        // Stable: what the table does not have stays in the order of names.
+        ordered.sort_by_key(|(name, _)| self.place(name));
+        let shown = ordered.into_iter().map(|(name, statistics)| {
+            let mut lines = lines_of(statistics, rows);
+            if self.has_nans(name) == HasNans::Never && statistics.nan_count.is_none() {
+                lines.retain(|[statistic, ..]| statistic != NANS);
+            }
+            (name, lines)
+        });
+        table(shown)
+    }
+}
+
+fn table<'a>(columns: impl Iterator<Item = (&'a str, Vec<[String; 4]>)>) -> String {
     let mut table = text_table([
         ("column", Side::Left),
         ("statistic", Side::Left),
@@ -21,10 +85,9 @@ pub(super) fn table(columns: &BTreeMap<String, StatisticsJson>) -> String {
         ("precision", Side::Left),
         ("from", Side::Left),
     ]);
-    for (name, statistics) in columns {
-        let mut name = name.as_str();
-        for row in rows(statistics) {
-            let [statistic, value, precision, provenance] = row;
+    for (mut name, lines) in columns {
+        for line in lines {
+            let [statistic, value, precision, provenance] = line;
             table.add_row([name, &statistic, &value, &precision, &provenance]);
             // It stands on the first of its lines.
             name = "";
@@ -33,13 +96,15 @@ pub(super) fn table(columns: &BTreeMap<String, StatisticsJson>) -> String {
     format!("{}\n", table.trim_fmt())
 }
 
-fn rows(statistics: &StatisticsJson) -> [[String; 4]; 4] {
+fn lines_of(statistics: &StatisticsJson, rows: Option<u64>) -> Vec<[String; 4]> {
     let from = statistics.provenance;
-    [
-        row("min", statistics.min.as_ref().map(value), statistics.min_precision, from.min),
-        row("max", statistics.max.as_ref().map(value), statistics.max_precision, from.max),
+    let all_null = rows.is_some() && statistics.null_count == rows;
+    let bound = |bound: Option<&Value>| bound.map(value).or_else(|| all_null.then(|| "no values".to_owned()));
+    vec![
+        row("min", bound(statistics.min.as_ref()), statistics.min_precision, from.min),
+        row("max", bound(statistics.max.as_ref()), statistics.max_precision, from.max),
         row("nulls", statistics.null_count.map(count), None, from.null_count),
-        row("NaNs", statistics.nan_count.map(count), None, from.nan_count),
+        row(NANS, statistics.nan_count.map(count), None, from.nan_count),
     ]
 }
 
@@ -95,7 +160,7 @@ mod tests {
             "price": {"min": 1.5, "min_precision": "estimate", "nan_count": 0,
                 "provenance": {"min": "declared", "nan_count": "constant"}},
         });
-        insta::assert_snapshot!(table(&serde_json::from_value(columns).unwrap()), @r"
+        insta::assert_snapshot!(Columns::default().table(&serde_json::from_value(columns).unwrap(), None), @r"
         column   statistic   value                                       precision            from
         ───────────────────────────────────────────────────────────────────────────────────────────────
         name     min         a\n                                         exact                scanned
@@ -106,6 +171,28 @@ mod tests {
                  max         unknown
                  nulls       unknown
                  NaNs        0                                                                constant
+        ");
+    }
+
+    #[test]
+    fn columns_are_in_the_order_of_the_table_and_tell_of_nans_where_there_can_be_some() {
+        let fields = json!([{"name": "z", "type": "int64"}, {"name": "a", "type": "float64"}]);
+        let table = Columns::of(&serde_json::from_value::<Vec<_>>(fields).unwrap());
+        let columns = json!({
+            "a": {"null_count": 5, "provenance": {"null_count": "footer"}},
+            "z": {"min": 1, "max": 2, "min_precision": "bound", "max_precision": "bound", "null_count": 0,
+                "provenance": {"min": "footer", "max": "footer", "null_count": "footer"}},
+        });
+        insta::assert_snapshot!(table.table(&serde_json::from_value(columns).unwrap(), Some(5)), @r"
+        column   statistic   value       precision   from
+        ────────────────────────────────────────────────────
+        z        min         1           bound       footer
+                 max         2           bound       footer
+                 nulls       0                       footer
+        a        min         no values
+                 max         no values
+                 nulls       5                       footer
+                 NaNs        unknown
         ");
     }
 }

@@ -70,7 +70,7 @@ impl Client {
     /// # Errors
     /// [`ClientError`](super::ClientError).
     pub async fn delete_tag(&self, table: &TableIdent, tag: &str) -> Result<()> {
-        self.answer(self.change(Method::DELETE, self.table_url(table, &["tags", tag]))).await.map(drop)
+        self.send_for_nothing(self.change(Method::DELETE, self.table_url(table, &["tags", tag]))).await
     }
 
     /// `POST T/expire`

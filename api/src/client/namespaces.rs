@@ -35,6 +35,6 @@ impl Client {
     /// # Errors
     /// [`ClientError`](super::ClientError), with status 409 if there are tables in it.
     pub async fn drop_namespace(&self, namespace: &str) -> Result<()> {
-        self.answer(self.change(Method::DELETE, self.url(&["namespaces", namespace]))).await.map(drop)
+        self.send_for_nothing(self.change(Method::DELETE, self.url(&["namespaces", namespace]))).await
     }
 }

@@ -45,7 +45,7 @@ impl Client {
     /// # Errors
     /// [`ClientError`](super::ClientError).
     pub async fn drop_table(&self, table: &TableIdent) -> Result<()> {
-        self.answer(self.change(Method::DELETE, self.table_url(table, &[]))).await.map(drop)
+        self.send_for_nothing(self.change(Method::DELETE, self.table_url(table, &[]))).await
     }
 
     /// `GET T/columns`

@@ -19,6 +19,8 @@ async fn a_refusal_is_exit_code_1_with_what_to_do_next() {
 async fn a_file_or_argument_that_cannot_be_used_is_exit_code_2() {
     let session = Session::new().await;
     let none = session.file("none.json", "{");
+    let empty = session.data("empty");
+    std::fs::create_dir(&empty).unwrap();
     for arguments in [
         &["commit", "shop.orders", "--file", "/none/commit.json"][..],
         &["commit", "shop.orders", "--file", &none],
@@ -28,6 +30,15 @@ async fn a_file_or_argument_that_cannot_be_used_is_exit_code_2() {
         &["table", "alter", "shop.orders", "--add-column", "x"],
         &["explain", "shop.orders", "a.parquet"],
         &["expire", "shop.orders"],
+        &["commit", "shop.orders", "--file", &none, "--nan-order", "ieee"],
+        &["import", "shop.orders", "/none/x.parquet"],
+        &["import", "shop.orders", &empty],
+        &["import", "./orders", "shop.orders"],
+        &["plan", "shop.orders", "x > 1"],
+        &["check", "--data-dir", "/none"],
+        &["backup", "--data-dir", "/none", "--to", "/none/b.db"],
+        &["files"],
+        &["table"],
         &["audit"],
         &["snapshots"],
     ] {
@@ -36,6 +47,48 @@ async fn a_file_or_argument_that_cannot_be_used_is_exit_code_2() {
         assert!(!ran.stderr.is_empty(), "{arguments:?}");
     }
     assert!(session.reached().is_empty(), "nothing is asked of the server");
+}
+
+/// A web server that answers everything with this.
+fn stranger(answer: &'static str) -> std::net::SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = std::io::Read::read(&mut stream, &mut [0; 4_096]);
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    address
+}
+
+#[test]
+fn another_server_is_exit_code_3_whatever_it_answers() {
+    for answer in [
+        "HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\nconnection: close\r\n\r\nnone",
+        "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}",
+    ] {
+        let address = stranger(answer);
+        for arguments in [&["health"][..], &["table", "drop", "a.b"], &["table", "show", "a.b"]] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_prunus"));
+            command.args(arguments).arg("--url").arg(format!("http://{address}"));
+            let ran = ran(command);
+            assert_eq!(ran.code, Some(3), "{arguments:?}: {ran:?}");
+            assert!(ran.stderr.contains("is not a Prunus server"), "{ran:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn errors_are_json_on_standard_error_where_the_answer_is() {
+    let session = Session::new().await;
+    let ran = session.run(&["table", "show", "shop.orders", "--json"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""));
+    let problem: serde_json::Value = serde_json::from_str(&ran.stderr).unwrap();
+    assert_eq!((&problem["status"], &problem["type"]), (&404.into(), &"/problems/not-found".into()));
+    let ran = session.run(&["import", "shop.orders", &session.data("a.parquet")]);
+    assert!(ran.stderr.contains("`prunus import --create shop.orders PATH...`"), "{}", ran.stderr);
 }
 
 #[test]

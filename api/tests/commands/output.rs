@@ -54,7 +54,7 @@ async fn the_json_of_an_inspection_is_answers_and_advice() {
     let (_, inspection) = session.shows(&["inspect", "n.t", "--where", "id = 5"]);
     let keys: Vec<&String> = inspection.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["advice", "audits", "columns", "layout", "scan", "snapshots", "table"]);
-    insta::assert_snapshot!(steady(&inspection["scan"]["explained"]), @r#"[{"conjuncts":[{"expression":"id = 5","outcomes":["true","false"],"sentence":"`id = 5` may be true: `id` runs from 0 to 9, it has no nulls","statistics":{"id":{"max":9,"max_precision":"bound","min":0,"min_precision":"bound","nan_count":null,"null_count":0,"provenance":{"max":"footer","min":"footer","null_count":"footer"}}}}],"path":"a.parquet","verdict":"some"}]"#);
+    insta::assert_snapshot!(steady(&inspection["scan"]["explained"]), @r#"[{"conjuncts":[{"expression":"id = 5","outcomes":["true","false"],"sentence":"`id = 5` may be true: `id` runs from 0 to 9, it has no nulls","statistics":{"id":{"max":9,"max_precision":"bound","min":0,"min_precision":"bound","nan_count":null,"null_count":0,"provenance":{"max":"footer","min":"footer","null_count":"footer"}}}}],"file_id":1,"path":"a.parquet","snapshot_id":1,"verdict":"some"}]"#);
 }
 
 #[tokio::test(flavor = "multi_thread")]

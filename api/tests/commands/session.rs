@@ -34,12 +34,21 @@ pub(crate) struct Ran {
 
 impl Session {
     pub(crate) async fn new() -> Self {
+        Self::with(CatalogOptions::default()).await
+    }
+
+    /// The same with a catalog that makes manifests of so few files.
+    pub(crate) async fn with_manifests_of(files: u32) -> Self {
+        Self::with(CatalogOptions { manifest_target_files: files, ..CatalogOptions::default() }).await
+    }
+
+    async fn with(options: CatalogOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (index, name) in (0_i32..).zip(["a", "b", "c", "d"]) {
             let path = folder.path().join("data").join(format!("{name}.parquet"));
             parquet_file::write(&path, index * 10..index * 10 + 10);
         }
-        let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
+        let catalog = Catalog::open(folder.path(), options).await.unwrap();
         let reached = Arc::new(Mutex::new(Reached::new()));
         let noted = Arc::clone(&reached);
         let note = move |request: Request, next: Next| {

@@ -7,7 +7,7 @@ use crate::session::{Reached, Session};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_route_is_reached_by_a_command() {
-    let session = Session::new().await;
+    let session = Session::with_manifests_of(2).await;
     makes_and_changes_tables(&session);
     commits(&session);
     asks_why(&session);
@@ -36,6 +36,12 @@ fn makes_and_changes_tables(session: &Session) {
     assert_eq!(session.shows(&["table", "list", "shop"]).0, "shop.t\nshop.u\n");
     let (_, page) = session.shows(&["table", "list", "shop", "--limit", "1"]);
     assert_eq!(page["tables"].as_array().unwrap().len(), 1);
+    session.does(&["namespace", "create", "zoo"]);
+    let (text, all) = session.shows(&["table", "list", "--limit", "1"]);
+    assert!(text.ends_with("--limit ended the listing\n") && all["more"] == true, "{text}");
+    assert_eq!(session.shows(&["table", "list", "--limit", "2"]).1.get("more"), None);
+    session.does(&["namespace", "drop", "zoo"]);
+    assert_eq!(session.does(&["table", "shop.t"]), session.does(&["table", "show", "shop.t"]));
 
     session.does(&[
         "table",
@@ -81,7 +87,7 @@ fn asks_why(session: &Session) {
     assert_eq!(session.shows(&["plan", "shop.t", "--where", "id < 5", "--dry-run"]).1["files"], serde_json::json!([]));
 
     let (text, explained) = session.shows(&["explain", "shop.t", "d.parquet", "--where", "id < 15"]);
-    assert!(text.contains("skipped: the filter is true on no row"), "{text}");
+    assert!(text.contains("pruned: the filter is true on no row"), "{text}");
     assert_eq!(explained["verdict"], "none");
     let (text, inspection) = session.shows(&["inspect", "shop.t", "--where", "price < 12 AND id + price > 5"]);
     assert!(text.contains("A file that it keeps") && text.contains("What to do"), "{text}");
@@ -109,6 +115,9 @@ fn looks_back(session: &Session) {
     session.does(&["tag", "set", "shop.t", "first", "1"]);
     assert_eq!(session.shows(&["tag", "show", "shop.t", "first"]).1["snapshot_id"], 1);
     assert_eq!(session.shows(&["tag", "list", "shop.t"]).1["tags"][0]["tag"], "first");
+    assert_eq!(session.does(&["tag", "shop.t"]), session.does(&["tag", "list", "shop.t"]));
+    let by_tag = session.does(&["files", "shop.t", "--snapshot", "first"]);
+    assert_eq!(by_tag, session.does(&["files", "list", "shop.t", "--snapshot", "1"]));
     session.does(&["tag", "delete", "shop.t", "first"]);
     let done = session.does(&["rollback", "shop.t", "1"]);
     assert!(done.starts_with(&format!("committed snapshot {} of shop.t", newest + 1)), "{done}");
@@ -118,11 +127,13 @@ fn keeps_in_order(session: &Session) {
     let (text, _) = session.shows(&["regroup", "shop.t", "--dry-run"]);
     assert!(text.contains("nothing was changed"), "{text}");
     session.does(&["regroup", "shop.t", "--cluster-by", "id"]);
-    let (_, manifests) = session.shows(&["manifests", "list", "shop.t"]);
-    let manifest = manifests["manifests"][0]["manifest_id"].as_i64().map(|id| id.to_string());
-    // A table so small may have a tail alone.
-    let shown = session.run(&["manifests", "show", "shop.t", manifest.as_deref().unwrap_or("1")]);
-    assert_eq!(shown.code, Some(i32::from(manifest.is_none())), "{shown:?}");
+    // All four files are live there, of which some are in a manifest once that is made behind the commits.
+    let at = ["--snapshot", "5"];
+    let listed = || session.shows(&[&["manifests", "list", "shop.t"][..], &at].concat()).1;
+    let made = (0..100).map(|_| listed()["manifests"][0]["manifest_id"].as_i64()).find_map(|made| made).unwrap();
+    let (text, shown) = session.shows(&[&["manifests", "show", "shop.t", &made.to_string()][..], &at].concat());
+    assert!(text.starts_with("manifest ") && shown["zones"]["id"]["min"].is_i64(), "{text}");
+    assert_eq!(session.does(&["manifests", "shop.t"]), session.does(&["manifests", "list", "shop.t"]));
 
     assert!(session.does(&["audit", "shop.t"]).contains(" is done\n"));
     session.does(&["audit", "start", "shop.t", "--mode", "scan", "--repair"]);

@@ -3,7 +3,8 @@
 use clap::Args;
 use prunus_catalog::TableIdent;
 
-use crate::cli::connection::Connection;
+use crate::cli::connection::{Connection, KeyChoice};
+use crate::cli::scan::number;
 use crate::cli::{CliError, Exit};
 
 use super::render::table;
@@ -21,15 +22,18 @@ pub(super) struct CancelArgs {
     table: TableIdent,
 
     /// The number of the audit
-    #[arg(value_name = "AUDIT")]
+    #[arg(value_name = "AUDIT", value_parser = number)]
     audit: i64,
+
+    #[command(flatten)]
+    key: KeyChoice,
 
     #[command(flatten)]
     connection: Connection,
 }
 
 pub(super) async fn run(args: CancelArgs) -> Result<Exit, CliError> {
-    let audit = args.connection.client()?.cancel_audit(&args.table, args.audit).await?;
+    let audit = args.key.on(args.connection.client()?).cancel_audit(&args.table, args.audit).await?;
     args.connection.answer(&audit, |audit| table(std::slice::from_ref(audit)))?;
     Ok(Exit::Done)
 }

@@ -28,7 +28,7 @@ pub(super) struct ListArgs {
 pub(super) async fn run(args: ListArgs) -> Result<Exit, CliError> {
     let audits = args.connection.client()?.list_audits(&args.table).await?;
     args.connection.answer(&audits, |AuditsJson { audits }| {
-        if audits.is_empty() { "no audits: `prunus audit TABLE` begins one\n".to_owned() } else { table(audits) }
+        if audits.is_empty() { format!("no audits: `prunus audit {}` begins one\n", args.table) } else { table(audits) }
     })?;
     Ok(Exit::Done)
 }

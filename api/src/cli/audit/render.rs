@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::cli::{Exit, Side, count, counted, text_table};
+use crate::cli::{Exit, Side, count, counted, legible, text_table};
 use crate::wire::{AuditFindingJson, AuditJson, AuditModeJson, AuditPageJson, AuditStateJson};
 
 /// The exit code that tells how an audit went.
@@ -20,7 +20,7 @@ pub(super) fn page_text(page: &AuditPageJson) -> String {
     let audit = &page.audit;
     let mut text = String::new();
     for finding in &page.found {
-        let _ = writeln!(text, "{}", sentence(finding));
+        let _ = writeln!(text, "{}", legible(&sentence(finding)));
     }
     if audit.findings_left_out > 0 {
         let _ = writeln!(text, "and {} more, which were not kept", count(audit.findings_left_out));
@@ -29,7 +29,7 @@ pub(super) fn page_text(page: &AuditPageJson) -> String {
         AuditStateJson::Running => "is running".to_owned(),
         AuditStateJson::Done => "is done".to_owned(),
         AuditStateJson::Cancelled => "was cancelled".to_owned(),
-        AuditStateJson::Failed => format!("failed: {}", audit.message.as_deref().unwrap_or_default()),
+        AuditStateJson::Failed => format!("failed: {}", legible(audit.message.as_deref().unwrap_or_default())),
     };
     let _ = writeln!(text, "audit {} of snapshot {} {state}", audit.audit_id, audit.snapshot_id);
     let _ = writeln!(

@@ -4,7 +4,8 @@ use clap::Args;
 use prunus_catalog::TableIdent;
 
 use crate::cli::connection::Connection;
-use crate::cli::pages::cut_note;
+use crate::cli::pages::{LimitArgs, cut_note};
+use crate::cli::scan::number;
 use crate::cli::{CliError, Exit};
 
 use super::render::{exit, page_text};
@@ -23,19 +24,18 @@ pub(super) struct ShowArgs {
     table: TableIdent,
 
     /// The number of the audit
-    #[arg(value_name = "AUDIT")]
+    #[arg(value_name = "AUDIT", value_parser = number)]
     audit: i64,
 
-    /// The most findings to list [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    limit: Option<u64>,
+    #[command(flatten)]
+    limit: LimitArgs,
 
     #[command(flatten)]
     connection: Connection,
 }
 
 pub(super) async fn run(args: ShowArgs) -> Result<Exit, CliError> {
-    let audit = page(&args.connection.client()?, &args.table, args.audit, args.limit).await?;
+    let audit = page(&args.connection.client()?, &args.table, args.audit, args.limit.most()).await?;
     args.connection.answer(&audit, |audit| page_text(audit) + cut_note(audit.next_page_token.as_ref()))?;
     Ok(exit(&audit.audit))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use prunus_catalog::TableIdent;
 
-use crate::cli::connection::Connection;
+use crate::cli::connection::{Connection, KeyChoice};
 use crate::cli::counted;
 use crate::cli::pages::join;
 use crate::cli::progress::Progress;
@@ -51,6 +51,9 @@ pub(super) struct StartArgs {
     detach: bool,
 
     #[command(flatten)]
+    key: KeyChoice,
+
+    #[command(flatten)]
     connection: Connection,
 }
 
@@ -63,7 +66,7 @@ enum Mode {
 }
 
 pub(super) async fn run(args: StartArgs) -> Result<Exit, CliError> {
-    let client = args.connection.client()?;
+    let client = args.key.on(args.connection.client()?);
     let mode = match args.mode {
         Mode::Footer => AuditModeJson::Footer,
         Mode::Scan => AuditModeJson::Scan,

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::CliError;
 use crate::cli::json_file::read_json;
 use crate::cli::properties::property;
-use crate::cli::scan::NanOrder;
+use crate::cli::scan::{NanOrder, number};
 use crate::wire::{CommitJson, FilterJson, NewFileJson, OperationJson};
 
 /// What is to be committed.
@@ -24,7 +24,7 @@ pub(super) struct RequestArgs {
     remove: Vec<String>,
 
     /// The number of the snapshot that the change was worked out from: what is removed must have been live there
-    #[arg(long, value_name = "N", conflicts_with = "file")]
+    #[arg(long, value_name = "N", conflicts_with = "file", value_parser = number)]
     base_snapshot: Option<i64>,
 
     /// The rows that an overwrite was worked out from, as a SQL condition: it conflicts with files that came since the base snapshot
@@ -33,7 +33,7 @@ pub(super) struct RequestArgs {
     filter: Option<String>,
 
     /// How the writing engine orders NaN in the filter [default: any]
-    #[arg(long, value_name = "ORDER", requires = "filter")]
+    #[arg(long, value_name = "ORDER", requires = "filter", conflicts_with = "file")]
     nan_order: Option<NanOrder>,
 
     /// A note that the snapshot keeps; may be given more than once

@@ -1,9 +1,9 @@
-//! Why a file is kept or skipped, as people read it.
+//! Why a file is kept or pruned, as people read it.
 
 use std::fmt::Write as _;
 
 use crate::cli::prose::{Paint, Role, shortened, wrapped};
-use crate::cli::statistics;
+use crate::cli::statistics::Columns;
 use crate::wire::{ExplainedConjunctJson, ExplainedJson, ExplainedVerdictJson};
 
 /// How much of a conjunct is shown.
@@ -12,16 +12,16 @@ const MAX_EXPRESSION_CHARS: usize = 60;
 const INDENT: usize = 5;
 
 /// Whether the statistics that each conjunct reads are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(in crate::cli) enum WithStatistics {
     /// As a table below its sentence.
-    Shown,
+    Shown(Columns),
     /// The sentences say enough.
     Omitted,
 }
 
 /// The verdict on a file, and what each conjunct contributes to it.
-pub(in crate::cli) fn file(path: &str, explained: &ExplainedJson, statistics: WithStatistics, paint: Paint) -> String {
+pub(in crate::cli) fn file(path: &str, explained: &ExplainedJson, statistics: &WithStatistics, paint: Paint) -> String {
     let mut text = format!("{}\n{}", paint.mark(Role::Heading, path), wrapped(&verdict(explained), 2));
     for (index, conjunct) in explained.conjuncts.iter().enumerate() {
         let place = format!("{:>3}", index + 1);
@@ -29,9 +29,10 @@ pub(in crate::cli) fn file(path: &str, explained: &ExplainedJson, statistics: Wi
         let (role, outcome) = outcome(conjunct);
         let _ = write!(text, "\n{place}  {expression}: {}\n", paint.mark(role, outcome));
         text.push_str(&wrapped(&conjunct.sentence, INDENT));
-        if statistics == WithStatistics::Shown && !conjunct.statistics.is_empty() {
-            let table = statistics::table(&conjunct.statistics);
-            text.push_str(&indented(&table));
+        if let WithStatistics::Shown(columns) = statistics
+            && !conjunct.statistics.is_empty()
+        {
+            text.push_str(&indented(&columns.table(&conjunct.statistics, None)));
         }
     }
     text
@@ -41,10 +42,10 @@ fn verdict(explained: &ExplainedJson) -> String {
     let all = explained.conjuncts.len();
     match (explained.verdict, explained.pruned_by) {
         (ExplainedVerdictJson::None, Some(index)) if all > 1 => {
-            format!("skipped: conjunct {} of {all} is true on no row", index + 1)
+            format!("pruned: conjunct {} of {all} is true on no row", index + 1)
         }
-        (ExplainedVerdictJson::None, Some(_)) => "skipped: the filter is true on no row".to_owned(),
-        (ExplainedVerdictJson::None, None) => "skipped: it has no rows".to_owned(),
+        (ExplainedVerdictJson::None, Some(_)) => "pruned: the filter is true on no row".to_owned(),
+        (ExplainedVerdictJson::None, None) => "pruned: it has no rows".to_owned(),
         (ExplainedVerdictJson::Some, _) => "kept: some rows may match, and the reader has to filter them".to_owned(),
         (ExplainedVerdictJson::All, _) => "kept: every row matches, and nothing is left to filter".to_owned(),
     }
@@ -87,10 +88,15 @@ mod tests {
 
     #[test]
     fn a_file_is_explained_conjunct_by_conjunct() {
-        let text = file("s3://b/a.parquet", &explained("none", Some(0)), WithStatistics::Shown, Paint::Plain);
+        let text = file(
+            "s3://b/a.parquet",
+            &explained("none", Some(0)),
+            &WithStatistics::Shown(Columns::default()),
+            Paint::Plain,
+        );
         insta::assert_snapshot!(text, @r"
         s3://b/a.parquet
-          skipped: conjunct 1 of 2 is true on no row
+          pruned: conjunct 1 of 2 is true on no row
 
           1  amount >= 10: true on no row
              `amount >= 10` is false on every row: the largest `amount` is 9
@@ -109,15 +115,15 @@ mod tests {
 
     #[test]
     fn sentences_can_do_without_statistics() {
-        let text = file("s3://b/a.parquet", &explained("some", None), WithStatistics::Omitted, Paint::Plain);
+        let text = file("s3://b/a.parquet", &explained("some", None), &WithStatistics::Omitted, Paint::Plain);
         assert!(!text.contains("scanned"), "{text}");
     }
 
     #[test]
     fn every_verdict_says_what_is_left_to_do() {
         for (verdict_name, pruned_by, expected) in [
-            ("none", Some(1), "skipped: conjunct 2 of 2 is true on no row"),
-            ("none", None, "skipped: it has no rows"),
+            ("none", Some(1), "pruned: conjunct 2 of 2 is true on no row"),
+            ("none", None, "pruned: it has no rows"),
             ("some", None, "kept: some rows may match, and the reader has to filter them"),
             ("all", None, "kept: every row matches, and nothing is left to filter"),
         ] {

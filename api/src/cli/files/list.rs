@@ -5,7 +5,7 @@ use prunus_catalog::TableIdent;
 
 use crate::cli::connection::Connection;
 use crate::cli::output::{lines, print};
-use crate::cli::pages::{cut_note, join};
+use crate::cli::pages::{LimitArgs, cut_note, join};
 use crate::cli::scan::SnapshotArgs;
 use crate::cli::{CliError, Exit, Side, bytes, count, counted, text_table};
 use crate::client::Page;
@@ -21,15 +21,15 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct ListArgs {
     /// The table, as NAMESPACE.TABLE
-    #[arg(value_name = "TABLE")]
+    // By this group it is told whether they are there at all, in `prunus files TABLE`; of arguments with others below clap fills in none.
+    #[arg(value_name = "TABLE", group = "ListArgs")]
     table: TableIdent,
 
     #[command(flatten)]
     snapshot: SnapshotArgs,
 
-    /// The most files to list [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    limit: Option<u64>,
+    #[command(flatten)]
+    limit: LimitArgs,
 
     /// Print the paths alone
     #[arg(long, short, conflicts_with = "json")]
@@ -40,9 +40,10 @@ pub(super) struct ListArgs {
 }
 
 pub(super) async fn run(args: ListArgs) -> Result<Exit, CliError> {
-    let (client, snapshot) = (args.connection.client()?, args.snapshot.choice());
+    let client = args.connection.client()?;
+    let snapshot = args.snapshot.choice(&client, &args.table).await?;
     let load = async |page: Page| client.list_files(&args.table, &snapshot, &page).await;
-    let listed = join("files", args.limit, load).await?;
+    let listed = join("files", args.limit.most(), load).await?;
     if args.quiet {
         print(&lines(listed.files.iter().map(|file| file.path.as_str())))?;
     } else {

@@ -7,7 +7,8 @@ use prunus_catalog::TableIdent;
 
 use crate::cli::connection::Connection;
 use crate::cli::scan::SnapshotArgs;
-use crate::cli::{CliError, Exit, bytes, count, statistics};
+use crate::cli::statistics::Columns;
+use crate::cli::{CliError, Exit, Fields, bytes, count};
 use crate::wire::FileJson;
 
 const EXAMPLES: &str = "\
@@ -34,40 +35,39 @@ pub(super) struct ShowArgs {
 }
 
 pub(super) async fn run(args: ShowArgs) -> Result<Exit, CliError> {
-    let file = args.connection.client()?.load_file(&args.table, &args.snapshot.choice(), &args.path).await?;
-    args.connection.answer(&file, render)?;
+    let client = args.connection.client()?;
+    let snapshot = args.snapshot.choice(&client, &args.table).await?;
+    let file = client.load_file(&args.table, &snapshot, &args.path).await?;
+    let columns = Columns::for_people(&client, &args.table, &args.connection).await?;
+    args.connection.answer(&file, |file| render(file, &columns))?;
     Ok(Exit::Done)
 }
 
-fn render(file: &FileJson) -> String {
-    let mut text = String::new();
-    let mut line = |title: &str, value: &str| {
-        let _ = writeln!(text, "{title:<12} {value}");
-    };
-    line("file", &file.path);
-    line("id", &file.file_id.to_string());
-    line("rows", &file.row_count.map_or("unknown".to_owned(), count));
-    line("bytes", &bytes(file.size_bytes));
-    line("added in", &format!("snapshot {}", file.added_snapshot));
+fn render(file: &FileJson, shown: &Columns) -> String {
+    let mut fields = Fields::default();
+    fields.line("file", &file.path);
+    fields.line("id", file.file_id.to_string());
+    fields.line("rows", file.row_count.map_or("unknown".to_owned(), count));
+    fields.line("size", bytes(file.size_bytes));
+    fields.line("added in", format!("snapshot {}", file.added_snapshot));
     if let Some(removed) = file.removed_snapshot {
-        line("removed in", &format!("snapshot {removed}"));
+        fields.line("removed in", format!("snapshot {removed}"));
     }
-    line("manifest", &file.manifest_id.map_or("none yet: it is in the tail".to_owned(), |id| id.to_string()));
+    fields.line("manifest", file.manifest_id.map_or("none yet: it is in the tail".to_owned(), |id| id.to_string()));
     if let Some(written) = &file.last_modified {
-        line("written", written);
+        fields.line("written", written);
     }
     if let Some(etag) = &file.etag {
-        line("etag", etag);
+        fields.line("etag", etag);
     }
-    for (column, value) in &file.partition {
-        line("partition", &format!("{column}={value}"));
-    }
+    fields.pairs("partition", file.partition.iter().map(|(column, value)| (column, value.to_string())));
     if !file.absent_columns.is_empty() {
-        line("holds no", &file.absent_columns.join(", "));
+        fields.line("holds no", file.absent_columns.join(", "));
     }
+    let mut text = fields.into_text();
     match file.columns.as_ref().filter(|columns| !columns.is_empty()) {
         Some(columns) => {
-            let _ = write!(text, "\n{}", statistics::table(columns));
+            let _ = write!(text, "\n{}", shown.table(columns, file.row_count));
         }
         None => text.push_str("\nnothing is known of its columns\n"),
     }
@@ -86,11 +86,11 @@ mod tests {
             "partition": {"day": "1"}, "absent_columns": ["late"], "etag": "\"x\"", "added_snapshot": 2, "removed_snapshot": 5,
             "columns": {"id": {"min": 1, "max": 9, "min_precision": "bound", "max_precision": "bound", "null_count": 0,
                 "provenance": {"min": "footer", "max": "footer", "null_count": "footer"}}}});
-        insta::assert_snapshot!(render(&serde_json::from_value(file).unwrap()), @r#"
+        insta::assert_snapshot!(render(&serde_json::from_value(file).unwrap(), &Columns::default()), @r#"
         file         s3://b/day=1/a.parquet
         id           7
         rows         unknown
-        bytes        4.0 KiB
+        size         4.0 KiB
         added in     snapshot 2
         removed in   snapshot 5
         manifest     none yet: it is in the tail
@@ -111,7 +111,7 @@ mod tests {
     fn a_file_of_which_nothing_is_known_says_so() {
         let file =
             json!({"file_id": 7, "path": "a", "size_bytes": 1, "row_count": 1, "added_snapshot": 2, "columns": {}});
-        let text = render(&serde_json::from_value(file).unwrap());
+        let text = render(&serde_json::from_value(file).unwrap(), &Columns::default());
         assert!(text.ends_with("\n\nnothing is known of its columns\n"), "{text}");
     }
 }

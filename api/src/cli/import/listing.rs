@@ -32,6 +32,25 @@ pub(super) struct Listing {
     pub(super) sole_folder: Option<Location>,
 }
 
+impl Listing {
+    /// Two files whose `key=value` folders below the sole folder do not name the same columns, if there are such.
+    pub(super) fn uneven_partitions(&self) -> Option<(&str, &str)> {
+        let folder = self.sole_folder.as_ref()?;
+        let first = self.candidates.first()?;
+        let keys = |file: &Candidate| partition_keys(folder, &file.path);
+        let expected = keys(first);
+        let other = self.candidates.iter().find(|file| keys(file) != expected)?;
+        Some((&first.path, &other.path))
+    }
+}
+
+/// The keys of the `key=value` folders between a folder and a file.
+fn partition_keys(folder: &Location, path: &str) -> Vec<String> {
+    let below = path.strip_prefix(folder.as_str()).unwrap_or(path);
+    let folders = below.rsplit_once('/').map_or("", |(folders, _)| folders);
+    folders.split('/').filter_map(|part| part.split_once('=')).map(|(key, _)| key.to_owned()).collect()
+}
+
 /// What one argument amounts to.
 enum Found {
     File(Candidate),
@@ -67,7 +86,7 @@ pub(super) async fn list(storage: &Storage, arguments: &[String]) -> Result<List
 async fn look_at(storage: &Storage, text: &str) -> Result<Found, CliError> {
     let location = locate(text)?;
     let is_folder = match local_path(&location) {
-        Some(path) => path.is_dir(),
+        Some(path) => is_local_folder(text, &path)?,
         None => location.key().is_empty() || location.key().ends_with('/'),
     };
     if is_folder {
@@ -87,15 +106,27 @@ async fn look_at(storage: &Storage, text: &str) -> Result<Found, CliError> {
     }
 }
 
+/// Whether a path of this machine is that of a folder. What is not there may be on the server's machine, if it is given as a URL.
+fn is_local_folder(text: &str, path: &Path) -> Result<bool, CliError> {
+    match path.metadata() {
+        Ok(metadata) => Ok(metadata.is_dir()),
+        Err(_) if is_url(text) => Ok(false),
+        Err(error) => {
+            let reason = match error.kind() {
+                std::io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+                _ => error.to_string(),
+            };
+            Err(CliError::Path { path: text.to_owned(), reason })
+        }
+    }
+}
+
 fn unseen(location: &Location) -> Found {
     Found::File(Candidate { path: location.as_str().to_owned(), size_bytes: None, etag: None })
 }
 
 async fn list_folder(storage: &Storage, folder: Location) -> Result<Found, CliError> {
-    let objects = storage
-        .list(&folder)
-        .await
-        .map_err(|source| CliError::Listing { folder: folder.as_str().to_owned(), source })?;
+    let objects = storage.list(&folder).await.map_err(|source| not_listed(&folder, source))?;
     let all = objects.len();
     let files: Vec<Candidate> = objects
         .into_iter()
@@ -103,6 +134,24 @@ async fn list_folder(storage: &Storage, folder: Location) -> Result<Found, CliEr
         .map(candidate)
         .collect();
     Ok(Found::Folder { passed_over: all - files.len(), folder, files })
+}
+
+/// Why a folder or prefix cannot be listed. What the library says of a folder of this machine is about its own doings.
+fn not_listed(folder: &Location, source: StorageError) -> CliError {
+    let Some(path) = local_path(folder) else {
+        return CliError::Listing { folder: folder.as_str().to_owned(), source };
+    };
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&source);
+    let mut kind = None;
+    while let Some(error) = cause {
+        kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind).or(kind);
+        cause = error.source();
+    }
+    let why = kind.map_or_else(|| source.to_string(), |kind| kind.to_string());
+    CliError::Path {
+        path: path.display().to_string(),
+        reason: format!("it, or a folder in it, cannot be listed: {why}"),
+    }
 }
 
 fn candidate(object: StoredObject) -> Candidate {
@@ -217,8 +266,34 @@ mod tests {
         assert!(whole.candidates.iter().all(|file| file.size_bytes == Some(4) && file.etag.is_some()));
 
         let mixed =
-            list_below(folder.path(), &["notes.txt", "sub", "_x.parquet", "notes.txt", "missing.parquet"]).await;
-        assert_eq!(names(&mixed), ["notes.txt", "a%20é b.parquet", "_x.parquet", "missing.parquet"]);
+            list_below(folder.path(), &["notes.txt", "sub", "_x.parquet", "notes.txt", "sub/../notes.txt"]).await;
+        assert_eq!(names(&mixed), ["notes.txt", "a%20é b.parquet", "_x.parquet"]);
         assert_eq!((mixed.passed_over, mixed.sole_folder), (0, None));
+    }
+
+    #[tokio::test]
+    async fn a_path_that_is_not_there_is_told() {
+        let storage = Storage::from_environment();
+        let refused = list(&storage, &["/none/x".to_owned()]).await.unwrap_err();
+        assert_eq!(refused.to_string(), "`/none/x` cannot be used as a path: there is no such file or folder");
+        // A URL may be of the server's machine.
+        assert_eq!(list(&storage, &["file:///none/x".to_owned()]).await.unwrap().candidates.len(), 1);
+    }
+
+    #[test]
+    fn folders_of_partitions_are_held_against_each_other() {
+        let folder = locate("/d/").unwrap();
+        let listing = |paths: &[&str]| Listing {
+            candidates: paths
+                .iter()
+                .map(|path| Candidate { path: format!("file:///d/{path}"), size_bytes: None, etag: None })
+                .collect(),
+            passed_over: 0,
+            sole_folder: Some(folder.clone()),
+        };
+        assert_eq!(listing(&["day=1/a", "day=2/x/b", "day=3/c=d"]).uneven_partitions(), None);
+        let uneven = listing(&["day=1/a", "dya=2/b"]);
+        assert_eq!(uneven.uneven_partitions(), Some(("file:///d/day=1/a", "file:///d/dya=2/b")));
+        assert!(listing(&["day=1/a", "b"]).uneven_partitions().is_some());
     }
 }

@@ -21,11 +21,13 @@ impl Progress {
 
     /// So many files are to be dealt with.
     pub(super) fn registering(files: usize) -> Self {
-        Self::start(Some(files as u64), "{bar:32} {pos}/{len} files, {rate}, {left}; {msg}")
+        Self::start(Some(files as u64), "{bar:20} {pos}/{len} files, {rate}, {left}; {wide_msg}")
     }
 
     fn start(length: Option<u64>, template: &str) -> Self {
-        let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
+        // A bar of nothing would be full before anything is done.
+        let target = if length == Some(0) { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(length, target);
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.with_key("rate", rate).with_key("left", left));
         }

@@ -6,7 +6,7 @@ use prunus_catalog::TableIdent;
 use serde::Serialize;
 
 use crate::cli::error::fault_of_file;
-use crate::cli::{Exit, bytes, count, counted};
+use crate::cli::{Exit, bytes, count, counted, legible};
 use crate::wire::FaultJson;
 
 use super::batch::Outcome;
@@ -77,13 +77,13 @@ impl Summary {
     pub(super) fn render(&self) -> String {
         let mut text = String::new();
         for refused in &self.refused {
-            let _ = writeln!(text, "refused: {}", refused.path);
+            let _ = writeln!(text, "refused: {}", legible(&refused.path));
             for fault in &refused.faults {
                 let _ = writeln!(text, "    {}", fault_of_file(fault, "        "));
             }
         }
         for changed in &self.changed {
-            let _ = writeln!(text, "changed since it was registered: {}", changed.path);
+            let _ = writeln!(text, "changed since it was registered: {}", legible(&changed.path));
             let _ = writeln!(text, "    registered: {}", content(&changed.registered));
             let _ = writeln!(text, "    found: {}", content(&changed.found));
             let _ = writeln!(text, "    {CHANGED_ADVICE}");

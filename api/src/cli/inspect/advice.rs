@@ -1,7 +1,9 @@
 //! What could be better about a table, and what would make it so. Most urgent first.
 
 use crate::cli::{count, counted};
-use crate::wire::{AuditStateJson, ColumnCoverageJson, ColumnFilesJson, ObstacleReasonJson};
+use crate::wire::{
+    AuditStateJson, ColumnCoverageJson, ColumnFilesJson, CountFilesJson, ObstacleReasonJson, SideFilesJson,
+};
 
 use super::Inspection;
 
@@ -60,6 +62,7 @@ fn of_filter(inspection: &Inspection) -> Vec<String> {
             conjunct.expression
         ));
     }
+    advice.extend(of_nans(inspection));
     let unhindered = metrics.conjuncts.iter().all(|conjunct| conjunct.prunable && conjunct.reason.is_none());
     if unhindered && metrics.files_pruned == 0 && metrics.files_considered > metrics.files_all {
         advice.push(
@@ -71,11 +74,22 @@ fn of_filter(inspection: &Inspection) -> Vec<String> {
     advice
 }
 
+/// Files that are kept because engines differ in what NaN is: the explanation says so.
+fn of_nans(inspection: &Inspection) -> Option<String> {
+    let explained = &inspection.scan.as_ref()?.explained;
+    let mut conjuncts = explained.iter().flat_map(|file| &file.explained.conjuncts);
+    let kept = conjuncts.find(|conjunct| conjunct.sentence.contains("some engines"))?;
+    Some(format!(
+        "`{}` keeps files because some engines take NaN for more than it: say by `--nan-order` which the reading engine is.",
+        kept.expression
+    ))
+}
+
 /// What was missed by filters of a column.
 fn of_column(inspection: &Inspection, column: &ColumnCoverageJson) -> Vec<String> {
     let name = name(inspection);
     let mut advice = Vec::new();
-    for met in &column.obstacles {
+    for met in column.obstacles.iter().filter(|met| is_still_missing(met.reason, column)) {
         let plans = counted(met.plans, "plan", "plans");
         let sentence = match met.reason {
             ObstacleReasonJson::WithoutStatistics => format!(
@@ -97,6 +111,21 @@ fn of_column(inspection: &Inspection, column: &ColumnCoverageJson) -> Vec<String
         advice.push(sentence);
     }
     advice
+}
+
+/// Whether some file still lacks what plans missed: an audit may have found it since.
+fn is_still_missing(reason: ObstacleReasonJson, column: &ColumnCoverageJson) -> bool {
+    // Of columns in lists, and of nested ones, not all is counted.
+    let Some(files) = &column.statistics else { return true };
+    let unknown = |count: Option<CountFilesJson>| count.is_none_or(|count| count.unknown.files > 0);
+    match reason {
+        ObstacleReasonJson::WithoutStatistics => {
+            let side = |side: SideFilesJson| side.unknown.files + side.estimate.files > 0;
+            side(files.min) || side(files.max) || unknown(files.null_count)
+        }
+        ObstacleReasonJson::NanCountUnknown => unknown(files.nan_count),
+        ObstacleReasonJson::Unsupported => true,
+    }
 }
 
 /// Files that overlap in the column that the table is clustered by.
@@ -168,6 +197,24 @@ mod tests {
     fn missing_statistics_are_told_by_column() {
         assert!(says(&inspection(), "missed statistics of `city`"));
         assert!(says(&inspection(), "missed the NaN count of `price`"));
+    }
+
+    #[test]
+    fn what_was_missed_and_is_known_by_now_is_no_advice() {
+        let mut repaired = inspection();
+        for column in &mut repaired.columns.columns {
+            let files = column.statistics.as_mut().unwrap();
+            files.min.unknown.files = 0;
+            files.max.unknown.files = 0;
+            files.null_count.as_mut().unwrap().unknown.files = 0;
+            files.nan_count.as_mut().unwrap().unknown.files = 0;
+        }
+        assert!(!says(&repaired, "missed statistics of") && !says(&repaired, "missed the NaN count"));
+    }
+
+    #[test]
+    fn a_filter_that_nans_keep_is_told_of_their_order() {
+        assert!(says(&inspection(), "`price > 100` keeps files because some engines take NaN"));
     }
 
     #[test]

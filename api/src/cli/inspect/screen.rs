@@ -28,13 +28,20 @@ pub(super) fn render(inspection: &Inspection, paint: Paint) -> String {
     if let Some(scan) = &inspection.scan {
         part("The filter", of_scan(scan));
         for explained in &scan.explained {
-            part("A file that it keeps", file(&explained.path, &explained.explained, WithStatistics::Omitted, paint));
+            part("A file that it keeps", file(&explained.path, &explained.explained, &WithStatistics::Omitted, paint));
         }
     }
     if !inspection.snapshots.is_empty() {
         part("Last snapshots", snapshots_table(&inspection.snapshots));
-        part("Layout", layout(inspection.layout, table));
-        part("Columns", columns(inspection));
+        // The columns are of the snapshot that was asked for, and all else is of now.
+        let seen = inspection.columns.snapshot_id;
+        if seen == table.current_snapshot {
+            part("Layout", layout(inspection.layout, table));
+            part("Columns", columns(inspection));
+        } else {
+            part("Layout as of now", layout(inspection.layout, table));
+            part(&format!("Columns of snapshot {seen}"), columns(inspection));
+        }
     }
     if !inspection.audits.is_empty() {
         let shown = inspection.audits.get(..AUDITS_SHOWN).unwrap_or(&inspection.audits);
@@ -138,8 +145,10 @@ fn layout(layout: TableLayoutJson, table: &TableJson) -> String {
     let manifests = counted(layout.manifests, "manifest", "manifests");
     let tail = counted(layout.tail_files, "file", "files");
     let overlap = match layout.overlap {
-        Some(overlap) => format!("; at most {} share a value", counted(overlap, "manifest", "manifests")),
-        None => String::new(),
+        Some(overlap) if layout.manifests > 0 => {
+            format!("; at most {} share a value", counted(overlap, "manifest", "manifests"))
+        }
+        _ => String::new(),
     };
     wrapped(&format!("{manifests}, and {tail} in the tail; {order}{overlap}"), 2)
 }
@@ -271,6 +280,8 @@ mod tests {
           - Audit 3 has 1 finding: `prunus audit show shop.orders 3` lists them.
           - Pruning has no rule for all of `lower(city) = 'x'`: compare a column that
             stands alone with a value, if that can be.
+          - `price > 100` keeps files because some engines take NaN for more than it:
+            say by `--nan-order` which the reading engine is.
           - 12 plans missed the NaN count of `price`: the server counts NaNs in the
             background, `prunus audit shop.orders --mode scan --repair` does it now, and
             `--nan-order` needs none where the engine's order is known.
@@ -282,6 +293,21 @@ mod tests {
           - 1 column has bounds on the word of writers alone: `prunus audit shop.orders
             --mode scan` holds them against the data.
         ");
+    }
+
+    #[test]
+    fn what_is_of_another_snapshot_than_the_newest_says_so() {
+        let mut older = inspection();
+        older.columns.snapshot_id = 3;
+        let text = render(&older, Paint::Plain);
+        assert!(text.contains("\nLayout as of now\n") && text.contains("\nColumns of snapshot 3\n"), "{text}");
+    }
+
+    #[test]
+    fn a_table_without_manifests_has_none_that_share_a_value() {
+        let mut small = inspection();
+        small.layout.manifests = 0;
+        assert!(!render(&small, Paint::Plain).contains("share a value\n"));
     }
 
     #[test]

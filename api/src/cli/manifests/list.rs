@@ -4,7 +4,7 @@ use clap::Args;
 use prunus_catalog::TableIdent;
 
 use crate::cli::connection::Connection;
-use crate::cli::pages::{cut_note, join};
+use crate::cli::pages::{LimitArgs, cut_note, join};
 use crate::cli::scan::SnapshotArgs;
 use crate::cli::{CliError, Exit, Side, bytes, count, text_table};
 use crate::client::Page;
@@ -21,24 +21,25 @@ Example:
 #[command(after_help = EXAMPLES)]
 pub(super) struct ListArgs {
     /// The table, as NAMESPACE.TABLE
-    #[arg(value_name = "TABLE")]
+    // By this group it is told whether they are there at all, in `prunus manifests TABLE`; of arguments with others below clap fills in none.
+    #[arg(value_name = "TABLE", group = "ListArgs")]
     table: TableIdent,
 
     #[command(flatten)]
     snapshot: SnapshotArgs,
 
-    /// The most manifests to list [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    limit: Option<u64>,
+    #[command(flatten)]
+    limit: LimitArgs,
 
     #[command(flatten)]
     connection: Connection,
 }
 
 pub(super) async fn run(args: ListArgs) -> Result<Exit, CliError> {
-    let (client, snapshot) = (args.connection.client()?, args.snapshot.choice());
+    let client = args.connection.client()?;
+    let snapshot = args.snapshot.choice(&client, &args.table).await?;
     let load = async |page: Page| client.list_manifests(&args.table, &snapshot, &page).await;
-    let listed = join("manifests", args.limit, load).await?;
+    let listed = join("manifests", args.limit.most(), load).await?;
     args.connection.answer(&listed, render)?;
     Ok(Exit::Done)
 }

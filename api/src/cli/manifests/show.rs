@@ -7,15 +7,14 @@ use clap::Args;
 use prunus_catalog::TableIdent;
 
 use crate::cli::connection::Connection;
-use crate::cli::pages::{cut_note, join};
-use crate::cli::scan::SnapshotArgs;
+use crate::cli::pages::{LimitArgs, join, screenful_note};
+use crate::cli::scan::{SnapshotArgs, number};
 use crate::cli::statistics::value;
-use crate::cli::{CliError, Exit, Side, bytes, count, files, text_table};
+use crate::cli::{CliError, Exit, Fields, Side, bytes, count, files, text_table};
 use crate::client::Page;
 use crate::wire::{ManifestDetailJson, ZoneJson};
 
-/// How many files are listed unless it is said otherwise.
-const FILES_SHOWN: u64 = 20;
+const LIMIT_HELP: &str = "The most files to list [default: 20, with --json all]";
 
 const EXAMPLES: &str = "\
 Example:
@@ -23,54 +22,54 @@ Example:
 
 /// Show a manifest: its zones, by which plans pass over it or look into it, and its live files
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("limit", |limit| limit.help(LIMIT_HELP)))]
 pub(super) struct ShowArgs {
     /// The table, as NAMESPACE.TABLE
     #[arg(value_name = "TABLE")]
     table: TableIdent,
 
     /// The number of the manifest
-    #[arg(value_name = "MANIFEST")]
+    #[arg(value_name = "MANIFEST", value_parser = number)]
     manifest: i64,
 
     #[command(flatten)]
     snapshot: SnapshotArgs,
 
-    /// The most files to list
-    #[arg(long, value_name = "N", default_value_t = FILES_SHOWN, value_parser = clap::value_parser!(u64).range(1..))]
-    limit: u64,
+    #[command(flatten)]
+    limit: LimitArgs,
 
     #[command(flatten)]
     connection: Connection,
 }
 
 pub(super) async fn run(args: ShowArgs) -> Result<Exit, CliError> {
-    let (client, snapshot) = (args.connection.client()?, args.snapshot.choice());
+    let client = args.connection.client()?;
+    let snapshot = args.snapshot.choice(&client, &args.table).await?;
     let load = async |page: Page| client.load_manifest(&args.table, args.manifest, &snapshot, &page).await;
-    let manifest = join("files of the manifest", Some(args.limit), load).await?;
+    let manifest = join("files of the manifest", args.limit.or_screenful(args.connection.json), load).await?;
     args.connection.answer(&manifest, render)?;
     Ok(Exit::Done)
 }
 
 fn render(detail: &ManifestDetailJson) -> String {
     let manifest = &detail.manifest;
-    let mut text = String::new();
-    let mut line = |title: &str, value: &str| {
-        let _ = writeln!(text, "{title:<12} {value}");
-    };
-    line("manifest", &manifest.manifest_id.to_string());
-    line("snapshot", &detail.snapshot_id.to_string());
-    line("files", &count(manifest.live.files));
-    line("rows", &count(manifest.live.rows));
-    line("bytes", &bytes(manifest.live.bytes));
+    let mut fields = Fields::default();
+    fields.line("manifest", manifest.manifest_id.to_string());
+    fields.line("snapshot", detail.snapshot_id.to_string());
+    fields.line("files", count(manifest.live.files));
+    fields.line("rows", count(manifest.live.rows));
+    fields.line("size", bytes(manifest.live.bytes));
     if let Some(entries) = manifest.entries {
-        line("in all", &format!("{} files, with those that are not live in the snapshot", count(entries.files)));
+        fields.line("in all", format!("{} files, with those that are not live in the snapshot", count(entries.files)));
     }
-    line("added in", &format!("snapshots {} to {}", manifest.first_added_snapshot, manifest.last_added_snapshot));
+    let (first, last) = (manifest.first_added_snapshot, manifest.last_added_snapshot);
+    fields.line("added in", format!("snapshots {first} to {last}"));
+    let mut text = fields.into_text();
     if let Some(zones) = &detail.zones {
         let _ = write!(text, "\n{}", zones_table(zones));
     }
-    let _ = write!(text, "\n{}{}", files::list::table(&detail.live_files), cut_note(detail.next_page_token.as_ref()));
+    let _ =
+        write!(text, "\n{}{}", files::list::table(&detail.live_files), screenful_note(detail.next_page_token.as_ref()));
     text
 }
 
@@ -119,7 +118,7 @@ mod tests {
         snapshot     9
         files        5
         rows         50
-        bytes        500 B
+        size         500 B
         in all       8 files, with those that are not live in the snapshot
         added in     snapshots 8 to 9
 
@@ -132,7 +131,7 @@ mod tests {
         rows      size   added in   manifest   path
         ────────────────────────────────────────────────────────
           10   4.0 KiB          8          6   s3://b/a.parquet
-        ... and more: --limit ended the listing
+        ... and more: `--limit N` lists as many as N
         ");
     }
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use prunus_catalog::NamespaceName;
 
-use crate::cli::connection::Connection;
+use crate::cli::connection::{Connection, KeyChoice};
 use crate::cli::properties::property;
 use crate::cli::{CliError, Exit};
 use crate::wire::NewNamespaceJson;
@@ -25,6 +25,9 @@ pub(super) struct CreateArgs {
     properties: Vec<(String, String)>,
 
     #[command(flatten)]
+    key: KeyChoice,
+
+    #[command(flatten)]
     connection: Connection,
 }
 
@@ -33,7 +36,7 @@ pub(super) async fn run(args: CreateArgs) -> Result<Exit, CliError> {
         name: args.namespace.as_str().to_owned(),
         properties: args.properties.into_iter().collect(),
     };
-    let namespace = args.connection.client()?.create_namespace(&new).await?;
+    let namespace = args.key.on(args.connection.client()?).create_namespace(&new).await?;
     args.connection.answer(&namespace, |namespace| format!("created namespace {}\n", namespace.name))?;
     Ok(Exit::Done)
 }

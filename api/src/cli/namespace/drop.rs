@@ -4,7 +4,7 @@ use clap::Args;
 use prunus_catalog::NamespaceName;
 use serde_json::json;
 
-use crate::cli::connection::Connection;
+use crate::cli::connection::{Connection, KeyChoice};
 use crate::cli::{CliError, Exit};
 
 const EXAMPLES: &str = "\
@@ -20,12 +20,15 @@ pub(super) struct DropArgs {
     namespace: NamespaceName,
 
     #[command(flatten)]
+    key: KeyChoice,
+
+    #[command(flatten)]
     connection: Connection,
 }
 
 pub(super) async fn run(args: DropArgs) -> Result<Exit, CliError> {
     let name = args.namespace.as_str();
-    args.connection.client()?.drop_namespace(name).await?;
+    args.key.on(args.connection.client()?).drop_namespace(name).await?;
     args.connection.answer(&json!({"dropped": name}), |_| format!("dropped namespace {name}\n"))?;
     Ok(Exit::Done)
 }

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::cli::connection::Connection;
 use crate::cli::output::lines;
-use crate::cli::pages::{cut_note, join};
+use crate::cli::pages::{LimitArgs, cut_note, join};
 use crate::cli::{CliError, Exit};
 use crate::client::{Client, ClientError, Page};
 use crate::wire::NamespacesJson;
@@ -17,16 +17,15 @@ Example:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ListArgs {
-    /// The most namespaces to list [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    limit: Option<u64>,
+    #[command(flatten)]
+    limit: LimitArgs,
 
     #[command(flatten)]
     connection: Connection,
 }
 
 pub(super) async fn run(args: ListArgs) -> Result<Exit, CliError> {
-    let namespaces = namespaces(&args.connection.client()?, args.limit).await?;
+    let namespaces = namespaces(&args.connection.client()?, args.limit.most()).await?;
     args.connection.answer(&namespaces, render)?;
     Ok(Exit::Done)
 }

@@ -1,12 +1,10 @@
 //! `prunus namespace show`
 
-use std::fmt::Write as _;
-
 use clap::Args;
 use prunus_catalog::NamespaceName;
 
 use crate::cli::connection::Connection;
-use crate::cli::{CliError, Exit};
+use crate::cli::{CliError, Exit, Fields};
 use crate::wire::NamespaceJson;
 
 const EXAMPLES: &str = "\
@@ -32,11 +30,11 @@ pub(super) async fn run(args: ShowArgs) -> Result<Exit, CliError> {
 }
 
 fn render(namespace: &NamespaceJson) -> String {
-    let mut text = format!("namespace    {}\ncreated      {}\n", namespace.name, namespace.created_at);
-    for (key, value) in &namespace.properties {
-        let _ = writeln!(text, "property     {key}={value}");
-    }
-    text
+    let mut fields = Fields::default();
+    fields.line("namespace", &namespace.name);
+    fields.line("created", &namespace.created_at);
+    fields.pairs("property", &namespace.properties);
+    fields.into_text()
 }
 
 #[cfg(test)]

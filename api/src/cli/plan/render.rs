@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::cli::output::lines;
 use crate::cli::prose::shortened;
-use crate::cli::{Side, bytes, count, counted, micros, text_table};
+use crate::cli::{Side, bytes, count, counted, legible, micros, text_table};
 use crate::wire::{ConjunctJson, PlanMetricsJson, PlannedJson, VerdictJson};
 
 /// How much of a conjunct is shown: a list of a thousand values would leave no room for anything else.
@@ -27,11 +27,12 @@ pub(super) fn plan(planned: &PlannedJson) -> String {
             VerdictJson::Some => ' ',
             VerdictJson::All => '*',
         };
-        let _ = writeln!(text, "{mark} {}", file.path);
+        let _ = writeln!(text, "{mark} {}", legible(&file.path));
     }
     let listed = planned.files.len() as u64;
     let kept = planned.metrics.as_ref().map_or(listed, |metrics| metrics.files_kept);
-    if kept > listed {
+    // Without a token no files were asked for.
+    if kept > listed && planned.next_page_token.is_some() {
         let _ = writeln!(text, "  ... and {} more", counted(kept - listed, "file", "files"));
     }
     text
@@ -70,14 +71,24 @@ pub(in crate::cli) fn totals(metrics: &PlanMetricsJson) -> String {
 }
 
 pub(in crate::cli) fn conjuncts(conjuncts: &[ConjunctJson]) -> String {
-    let mut table = text_table([("pruned", Side::Right), ("by", Side::Left), ("could not prune more", Side::Left)]);
+    let reason = |conjunct: &ConjunctJson| match (&conjunct.reason, conjunct.prunable) {
+        (Some(reason), _) => shortened(reason, MAX_EXPRESSION_CHARS),
+        (None, false) => "no rule for all of it".to_owned(),
+        (None, true) => String::new(),
+    };
+    let unhindered = conjuncts.iter().all(|conjunct| reason(conjunct).is_empty());
+    let (pruned, by) = (("pruned", Side::Right), ("by", Side::Left));
+    let mut table = if unhindered {
+        text_table([pruned, by])
+    } else {
+        text_table([pruned, by, ("could not prune more", Side::Left)])
+    };
     for conjunct in conjuncts {
-        let reason = match (&conjunct.reason, conjunct.prunable) {
-            (Some(reason), _) => reason.as_str(),
-            (None, false) => "no rule for all of it",
-            (None, true) => "",
-        };
-        table.add_row([&count(conjunct.files_pruned), &shortened(&conjunct.expression, MAX_EXPRESSION_CHARS), reason]);
+        let mut cells = vec![count(conjunct.files_pruned), shortened(&conjunct.expression, MAX_EXPRESSION_CHARS)];
+        if !unhindered {
+            cells.push(reason(conjunct));
+        }
+        table.add_row(cells);
     }
     format!("\n{}\n", table.trim_fmt())
 }
@@ -133,6 +144,25 @@ mod tests {
         * file:///b.parquet
           ... and 1 file more
         "#);
+    }
+
+    #[test]
+    fn a_dry_run_has_no_files_that_it_left_out() {
+        let mut dry = planned();
+        (dry.files, dry.next_page_token) = (Vec::new(), None);
+        assert!(!plan(&dry).contains("... and"), "{}", plan(&dry));
+    }
+
+    #[test]
+    fn a_column_of_reasons_is_there_where_there_is_one() {
+        let mut unhindered = planned().metrics.unwrap().conjuncts;
+        unhindered.truncate(1);
+        insta::assert_snapshot!(conjuncts(&unhindered), @r"
+
+        pruned   by
+        ───────────────
+         5,997   x > 1
+        ");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use clap::Args;
 use prunus_catalog::TableIdent;
 
 use crate::cli::connection::Connection;
-use crate::cli::pages::{cut_note, join};
+use crate::cli::pages::{LimitArgs, cut_note, join};
 use crate::cli::{CliError, Exit, Side, bytes, count, text_table};
 use crate::client::Page;
 use crate::wire::{OperationJson, SnapshotJson};
@@ -22,9 +22,8 @@ pub(super) struct ListArgs {
     #[arg(value_name = "TABLE", group = "ListArgs")]
     table: TableIdent,
 
-    /// The most snapshots to list [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    limit: Option<u64>,
+    #[command(flatten)]
+    limit: LimitArgs,
 
     #[command(flatten)]
     connection: Connection,
@@ -33,7 +32,7 @@ pub(super) struct ListArgs {
 pub(super) async fn run(args: ListArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
     let load = async |page: Page| client.list_snapshots(&args.table, &page).await;
-    let listed = join("snapshots", args.limit, load).await?;
+    let listed = join("snapshots", args.limit.most(), load).await?;
     args.connection.answer(&listed, |listed| table(&listed.snapshots) + cut_note(listed.next_page_token.as_ref()))?;
     Ok(Exit::Done)
 }

@@ -8,14 +8,15 @@ use serde::Serialize;
 
 use crate::cli::changes::{changes, lines};
 use crate::cli::connection::Connection;
-use crate::cli::{CliError, Exit, bytes, count, counted};
+use crate::cli::pages::LimitArgs;
+use crate::cli::scan::number;
+use crate::cli::{CliError, Exit, Fields, bytes, count, counted};
 use crate::client::{Client, ClientError};
 use crate::wire::{ChangesJson, SnapshotJson};
 
 use super::list::operation;
 
-/// How many changed files are listed unless it is said otherwise.
-const FILES_SHOWN: u64 = 20;
+const LIMIT_HELP: &str = "The most files to list [default: 20, with --json all]";
 
 const EXAMPLES: &str = "\
 Example:
@@ -23,19 +24,18 @@ Example:
 
 /// Show a snapshot, and the files that it added and removed
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("limit", |limit| limit.help(LIMIT_HELP)))]
 pub(super) struct ShowArgs {
     /// The table, as NAMESPACE.TABLE
     #[arg(value_name = "TABLE")]
     table: TableIdent,
 
     /// The number of the snapshot
-    #[arg(value_name = "SNAPSHOT")]
+    #[arg(value_name = "SNAPSHOT", value_parser = number)]
     snapshot: i64,
 
-    /// The most changed files to list
-    #[arg(long, value_name = "N", default_value_t = FILES_SHOWN, value_parser = clap::value_parser!(u64).range(1..))]
-    limit: u64,
+    #[command(flatten)]
+    limit: LimitArgs,
 
     #[command(flatten)]
     connection: Connection,
@@ -53,8 +53,8 @@ struct Shown {
 pub(super) async fn run(args: ShowArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
     let snapshot = client.load_snapshot(&args.table, args.snapshot).await?;
-    let changes = changes_of(&client, &args.table, &snapshot, args.limit).await?;
-    args.connection.answer(&Shown { snapshot, changes }, render)?;
+    let changes = changes_of(&client, &args.table, &snapshot, args.limit.or_screenful(args.connection.json)).await?;
+    args.connection.answer(&Shown { snapshot, changes }, |shown| render(&args.table, shown))?;
     Ok(Exit::Done)
 }
 
@@ -62,34 +62,30 @@ async fn changes_of(
     client: &Client,
     table: &TableIdent,
     snapshot: &SnapshotJson,
-    limit: u64,
+    limit: Option<u64>,
 ) -> Result<Option<ChangesJson>, ClientError> {
     let span = (snapshot.parent, Some(snapshot.snapshot_id));
-    match changes(client, table, span, Some(limit)).await {
+    match changes(client, table, span, limit).await {
         Err(error) if matches!(error.status(), Some(404 | 410)) => Ok(None),
         changes => changes.map(Some),
     }
 }
 
-fn render(Shown { snapshot, changes }: &Shown) -> String {
-    let mut text = String::new();
-    let mut line = |title: &str, value: &str| {
-        let _ = writeln!(text, "{title:<12} {value}");
-    };
-    line("snapshot", &snapshot.snapshot_id.to_string());
-    line("parent", &snapshot.parent.to_string());
-    line("operation", operation(snapshot.operation));
-    line("committed", &snapshot.committed_at);
-    line("schema", &snapshot.schema_id.to_string());
-    line("files", &count(snapshot.files));
-    line("rows", &count(snapshot.rows));
-    line("bytes", &bytes(snapshot.bytes));
+fn render(table: &TableIdent, Shown { snapshot, changes }: &Shown) -> String {
+    let mut fields = Fields::default();
+    fields.line("snapshot", snapshot.snapshot_id.to_string());
+    fields.line("parent", snapshot.parent.to_string());
+    fields.line("operation", operation(snapshot.operation));
+    fields.line("committed", &snapshot.committed_at);
+    fields.line("schema", snapshot.schema_id.to_string());
+    fields.line("files", count(snapshot.files));
+    fields.line("rows", count(snapshot.rows));
+    fields.line("size", bytes(snapshot.bytes));
     if !snapshot.tags.is_empty() {
-        line("tags", &snapshot.tags.join(", "));
+        fields.line("tags", snapshot.tags.join(", "));
     }
-    for (key, value) in &snapshot.summary {
-        line("summary", &format!("{key}={value}"));
-    }
+    fields.pairs("summary", &snapshot.summary);
+    let mut text = fields.into_text();
     let (added, removed) = (counted(snapshot.added_files, "file", "files"), count(snapshot.removed_files));
     let _ = writeln!(text, "\n{added} added, {removed} removed:");
     match changes {
@@ -98,7 +94,7 @@ fn render(Shown { snapshot, changes }: &Shown) -> String {
             if changes.next_page_token.is_some() {
                 let _ = writeln!(
                     text,
-                    "... and more: `prunus changes --from {} --to {}` lists all",
+                    "... and more: `prunus changes {table} --from {} --to {}` lists all",
                     changes.from, changes.to
                 );
             }
@@ -129,7 +125,7 @@ mod tests {
         let file =
             |path: &str| json!({"file_id": 1, "path": path, "size_bytes": 1, "row_count": 1, "added_snapshot": 2});
         let changes = json!({"from": 1, "to": 2, "added": [file("s3://b/ab")], "removed": [file("s3://b/a")], "next_page_token": "x"});
-        insta::assert_snapshot!(render(&shown(Some(changes))), @r"
+        insta::assert_snapshot!(render(&"a.b".parse().unwrap(), &shown(Some(changes))), @r"
         snapshot     2
         parent       1
         operation    replace
@@ -137,20 +133,20 @@ mod tests {
         schema       1
         files        59
         rows         600,572
-        bytes        2.0 KiB
+        size         2.0 KiB
         tags         kept
         summary      by=me
 
         1 file added, 2 removed:
         - s3://b/a
         + s3://b/ab
-        ... and more: `prunus changes --from 1 --to 2` lists all
+        ... and more: `prunus changes a.b --from 1 --to 2` lists all
         ");
     }
 
     #[test]
     fn a_parent_that_is_gone_leaves_the_counts() {
-        let text = render(&shown(None));
+        let text = render(&"a.b".parse().unwrap(), &shown(None));
         assert!(text.contains("1 file added, 2 removed:\nwhich they are is not known any more"), "{text}");
     }
 }

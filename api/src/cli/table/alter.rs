@@ -6,6 +6,7 @@ mod changes;
 use clap::Args;
 use prunus_catalog::TableIdent;
 
+use crate::cli::column_names::columns;
 use crate::cli::connection::{Connection, KeyChoice};
 use crate::cli::json_file::read_json;
 use crate::cli::progress::Progress;
@@ -96,7 +97,7 @@ impl What {
         Ok(AlterTableJson {
             rename: self.rename.map(|table| table.to_string()),
             properties: set.chain(self.unset.into_iter().map(|key| (key, None))).collect(),
-            cluster_by: Some(self.cluster_by).filter(|columns| self.no_cluster_by || !columns.is_empty()),
+            cluster_by: Some(columns(self.cluster_by)).filter(|columns| self.no_cluster_by || !columns.is_empty()),
             schema,
         })
     }

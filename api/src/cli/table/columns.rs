@@ -36,7 +36,7 @@ pub(super) struct ColumnsArgs {
 
 pub(super) async fn run(args: ColumnsArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
-    let snapshot = args.snapshot.choice();
+    let snapshot = args.snapshot.choice(&client, &args.table).await?;
     let coverage = Progress::of("looking at columns").during(client.load_coverage(&args.table, &snapshot)).await?;
     args.connection.answer(&coverage, render)?;
     Ok(Exit::Done)
@@ -119,7 +119,7 @@ fn obstacles(coverage: &CoverageJson) -> String {
 
 fn reason_text(reason: ObstacleReasonJson) -> &'static str {
     match reason {
-        ObstacleReasonJson::Unsupported => "no rule for the condition",
+        ObstacleReasonJson::Unsupported => "no rule for the conjunct",
         ObstacleReasonJson::WithoutStatistics => "no bounds or counts",
         ObstacleReasonJson::NanCountUnknown => "NaN count unknown",
         ObstacleReasonJson::NansAlone => "NaNs alone may match",

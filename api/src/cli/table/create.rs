@@ -3,7 +3,8 @@
 use clap::Args;
 use prunus_catalog::{NamespaceName, TableIdent};
 
-use crate::cli::connection::Connection;
+use crate::cli::column_names::columns;
+use crate::cli::connection::{Connection, KeyChoice};
 use crate::cli::import::locate;
 use crate::cli::json_file::read_json;
 use crate::cli::properties::property;
@@ -40,6 +41,9 @@ pub(super) struct CreateArgs {
     cluster_by: Vec<String>,
 
     #[command(flatten)]
+    key: KeyChoice,
+
+    #[command(flatten)]
     connection: Connection,
 }
 
@@ -66,11 +70,11 @@ pub(super) async fn run(args: CreateArgs) -> Result<Exit, CliError> {
         schema,
         schema_from: args.schema.from.as_deref().map(absolute).transpose()?,
         location: args.location.as_deref().map(absolute).transpose()?,
-        cluster_by: Some(args.cluster_by).filter(|columns| !columns.is_empty()),
+        cluster_by: Some(columns(args.cluster_by)).filter(|columns| !columns.is_empty()),
         properties: args.properties.into_iter().collect(),
     };
     ensure_namespace(&client, &args.table.namespace).await?;
-    let table = client.create_table(args.table.namespace.as_str(), &new).await?;
+    let table = args.key.on(client).create_table(args.table.namespace.as_str(), &new).await?;
     args.connection.answer(&table, |table| format!("created table {}\n{}", args.table, super::show::render(table)))?;
     Ok(Exit::Done)
 }

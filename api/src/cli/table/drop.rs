@@ -3,7 +3,7 @@
 use clap::Args;
 use prunus_catalog::TableIdent;
 
-use crate::cli::connection::Connection;
+use crate::cli::connection::{Connection, KeyChoice};
 use crate::cli::{CliError, Exit};
 
 const EXAMPLES: &str = "\
@@ -19,11 +19,14 @@ pub(super) struct DropArgs {
     table: TableIdent,
 
     #[command(flatten)]
+    key: KeyChoice,
+
+    #[command(flatten)]
     connection: Connection,
 }
 
 pub(super) async fn run(args: DropArgs) -> Result<Exit, CliError> {
-    args.connection.client()?.drop_table(&args.table).await?;
+    args.key.on(args.connection.client()?).drop_table(&args.table).await?;
     args.connection.answer(&serde_json::json!({"dropped": args.table.to_string()}), |_| {
         format!("dropped table {}; its data files are where they were\n", args.table)
     })?;

@@ -2,11 +2,12 @@
 
 use clap::Args;
 use prunus_catalog::NamespaceName;
+use serde::Serialize;
 
 use crate::cli::connection::Connection;
 use crate::cli::namespace::namespaces;
 use crate::cli::output::lines;
-use crate::cli::pages::{cut_note, join};
+use crate::cli::pages::{LIMIT_NOTE, LimitArgs, cut_note, join};
 use crate::cli::{CliError, Exit};
 use crate::client::{Client, ClientError, Page};
 use crate::wire::TablesJson;
@@ -24,9 +25,8 @@ pub(super) struct ListArgs {
     #[arg(value_name = "NAMESPACE")]
     namespace: Option<NamespaceName>,
 
-    /// The most tables to list of each namespace [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    limit: Option<u64>,
+    #[command(flatten)]
+    limit: LimitArgs,
 
     #[command(flatten)]
     connection: Connection,
@@ -34,30 +34,57 @@ pub(super) struct ListArgs {
 
 pub(super) async fn run(args: ListArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
-    let tables = match &args.namespace {
-        Some(namespace) => tables(&client, namespace.as_str(), args.limit).await?,
-        None => tables_of_all(&client, args.limit).await?,
+    let limit = args.limit.most();
+    let listed = match &args.namespace {
+        Some(namespace) => Listed { page: tables(&client, namespace.as_str(), limit).await?, more: false },
+        None => tables_of_all(&client, limit).await?,
     };
-    args.connection.answer(&tables, render)?;
+    args.connection.answer(&listed, render)?;
     Ok(Exit::Done)
+}
+
+/// Tables, as `--json` prints them.
+#[derive(Debug, Serialize)]
+struct Listed {
+    #[serde(flatten)]
+    page: TablesJson,
+    /// Whether the limit ended a listing of all namespaces: no token stands for all of them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    more: bool,
 }
 
 async fn tables(client: &Client, namespace: &str, limit: Option<u64>) -> Result<TablesJson, ClientError> {
     join("tables", limit, async |page: Page| client.list_tables(namespace, &page).await).await
 }
 
-/// Those of every namespace, without a token: none would stand for all of them.
-async fn tables_of_all(client: &Client, limit: Option<u64>) -> Result<TablesJson, ClientError> {
-    let mut all = TablesJson { tables: Vec::new(), next_page_token: None };
+/// Those of every namespace, up to a limit in all.
+async fn tables_of_all(client: &Client, limit: Option<u64>) -> Result<Listed, ClientError> {
+    let mut all = Listed { page: TablesJson { tables: Vec::new(), next_page_token: None }, more: false };
     for namespace in namespaces(client, None).await?.namespaces {
-        all.tables.extend(tables(client, &namespace.name, limit).await?.tables);
+        let left = limit.map(|limit| limit - all.page.tables.len() as u64);
+        // One is asked for even where there is no room left: it tells whether anything is left out.
+        let page = match tables(client, &namespace.name, left.map(|left| left.max(1))).await {
+            // It was dropped since the namespaces were listed.
+            Err(error) if error.status() == Some(404) => continue,
+            page => page?,
+        };
+        if left == Some(0) && !page.tables.is_empty() {
+            all.more = true;
+            break;
+        }
+        all.page.tables.extend(page.tables);
+        if page.next_page_token.is_some() {
+            all.more = true;
+            break;
+        }
     }
     Ok(all)
 }
 
-fn render(tables: &TablesJson) -> String {
-    let names: Vec<String> = tables.tables.iter().map(|table| format!("{}.{}", table.namespace, table.name)).collect();
-    lines(names.iter().map(String::as_str)) + cut_note(tables.next_page_token.as_ref())
+fn render(Listed { page, more }: &Listed) -> String {
+    let names: Vec<String> = page.tables.iter().map(|table| format!("{}.{}", table.namespace, table.name)).collect();
+    let note = if *more { LIMIT_NOTE } else { cut_note(page.next_page_token.as_ref()) };
+    lines(names.iter().map(String::as_str)) + note
 }
 
 #[cfg(test)]
@@ -68,6 +95,9 @@ mod tests {
     fn tables_are_one_a_line() {
         let tables =
             serde_json::json!({"tables": [{"namespace": "a.b", "name": "t"}, {"namespace": "a", "name": "u"}]});
-        assert_eq!(render(&serde_json::from_value(tables).unwrap()), "a.b.t\na.u\n");
+        let mut listed = Listed { page: serde_json::from_value(tables).unwrap(), more: false };
+        assert_eq!(render(&listed), "a.b.t\na.u\n");
+        listed.more = true;
+        assert_eq!(render(&listed), format!("a.b.t\na.u\n{LIMIT_NOTE}"));
     }
 }

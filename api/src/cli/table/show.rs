@@ -1,12 +1,10 @@
 //! `prunus table show`
 
-use std::fmt::Write as _;
-
 use clap::Args;
 use prunus_catalog::TableIdent;
 
 use crate::cli::connection::Connection;
-use crate::cli::{CliError, Exit, Side, bytes, count, counted, text_table};
+use crate::cli::{CliError, Exit, Fields, Side, bytes, count, counted, text_table};
 use crate::wire::{FieldJson, NestedJson, TableJson, TypeJson};
 
 const EXAMPLES: &str = "\
@@ -18,7 +16,8 @@ Example:
 #[command(after_help = EXAMPLES)]
 pub(super) struct ShowArgs {
     /// The table, as NAMESPACE.TABLE
-    #[arg(value_name = "TABLE")]
+    // By this group it is told whether they are there at all, in `prunus table TABLE`; of arguments with others below clap fills in none.
+    #[arg(value_name = "TABLE", group = "ShowArgs")]
     table: TableIdent,
 
     #[command(flatten)]
@@ -32,35 +31,30 @@ pub(super) async fn run(args: ShowArgs) -> Result<Exit, CliError> {
 }
 
 pub(in crate::cli) fn render(table: &TableJson) -> String {
-    let mut text = String::new();
-    let mut line = |title: &str, value: &str| {
-        let _ = writeln!(text, "{title:<12} {value}");
-    };
-    line("table", &format!("{}.{}", table.namespace, table.name));
-    line("location", table.location.as_deref().unwrap_or("none: files may lie anywhere"));
-    line("snapshot", &table.current_snapshot.to_string());
-    line("files", &count(table.files));
+    let mut fields = Fields::default();
+    fields.line("table", format!("{}.{}", table.namespace, table.name));
+    fields.line("location", table.location.as_deref().unwrap_or("none: files may lie anywhere"));
+    fields.line("snapshot", table.current_snapshot.to_string());
+    fields.line("files", count(table.files));
     let rows = count(table.rows);
-    line(
+    fields.line(
         "rows",
-        &match table.files_of_unknown_rows {
+        match table.files_of_unknown_rows {
             0 => rows,
             unknown => format!("{rows}, and those of {} that are not known", counted(unknown, "file", "files")),
         },
     );
-    line("bytes", &bytes(table.bytes));
-    line("cluster by", &if table.cluster_by.is_empty() { "arrival".to_owned() } else { table.cluster_by.join(", ") });
-    line("created", &table.created_at);
-    for (key, value) in &table.properties {
-        line("property", &format!("{key}={value}"));
-    }
+    fields.line("size", bytes(table.bytes));
+    let arrival = table.cluster_by.is_empty();
+    fields.line("cluster by", if arrival { "arrival".to_owned() } else { table.cluster_by.join(", ") });
+    fields.line("created", &table.created_at);
+    fields.pairs("property", &table.properties);
     let mut columns =
         text_table([("id", Side::Right), ("column", Side::Left), ("type", Side::Left), ("nullable", Side::Left)]);
     for field in &table.schema.fields {
         columns.add_row(row(field));
     }
-    let _ = writeln!(text, "\n{}", columns.trim_fmt());
-    text
+    format!("{}\n{}\n", fields.into_text(), columns.trim_fmt())
 }
 
 fn row(field: &FieldJson) -> [String; 4] {
@@ -111,7 +105,7 @@ mod tests {
         snapshot     3
         files        60
         rows         600,572, and those of 1 file that are not known
-        bytes        19.0 MiB
+        size         19.0 MiB
         cluster by   day
         created      2026-01-01T00:00:00.000Z
         property     owner=me

@@ -4,7 +4,7 @@ use clap::Args;
 use prunus_catalog::{TableIdent, TagName};
 use serde_json::json;
 
-use crate::cli::connection::Connection;
+use crate::cli::connection::{Connection, KeyChoice};
 use crate::cli::{CliError, Exit};
 
 const EXAMPLES: &str = "\
@@ -24,12 +24,15 @@ pub(super) struct DeleteArgs {
     tag: TagName,
 
     #[command(flatten)]
+    key: KeyChoice,
+
+    #[command(flatten)]
     connection: Connection,
 }
 
 pub(super) async fn run(args: DeleteArgs) -> Result<Exit, CliError> {
     let tag = args.tag.as_str();
-    args.connection.client()?.delete_tag(&args.table, tag).await?;
+    args.key.on(args.connection.client()?).delete_tag(&args.table, tag).await?;
     args.connection.answer(&json!({"deleted": tag}), |_| format!("deleted tag {tag} of {}\n", args.table))?;
     Ok(Exit::Done)
 }

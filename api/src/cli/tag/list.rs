@@ -4,7 +4,7 @@ use clap::Args;
 use prunus_catalog::TableIdent;
 
 use crate::cli::connection::Connection;
-use crate::cli::pages::{cut_note, join};
+use crate::cli::pages::{LimitArgs, cut_note, join};
 use crate::cli::{CliError, Exit, Side, text_table};
 use crate::client::Page;
 use crate::wire::TagsJson;
@@ -18,12 +18,12 @@ Example:
 #[command(after_help = EXAMPLES)]
 pub(super) struct ListArgs {
     /// The table, as NAMESPACE.TABLE
-    #[arg(value_name = "TABLE")]
+    // By this group it is told whether they are there at all, in `prunus tag TABLE`; of arguments with others below clap fills in none.
+    #[arg(value_name = "TABLE", group = "ListArgs")]
     table: TableIdent,
 
-    /// The most tags to list [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    limit: Option<u64>,
+    #[command(flatten)]
+    limit: LimitArgs,
 
     #[command(flatten)]
     connection: Connection,
@@ -31,7 +31,7 @@ pub(super) struct ListArgs {
 
 pub(super) async fn run(args: ListArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
-    let tags = join("tags", args.limit, async |page: Page| client.list_tags(&args.table, &page).await).await?;
+    let tags = join("tags", args.limit.most(), async |page: Page| client.list_tags(&args.table, &page).await).await?;
     args.connection.answer(&tags, render)?;
     Ok(Exit::Done)
 }

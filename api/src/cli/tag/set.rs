@@ -3,7 +3,8 @@
 use clap::Args;
 use prunus_catalog::{TableIdent, TagName};
 
-use crate::cli::connection::Connection;
+use crate::cli::connection::{Connection, KeyChoice};
+use crate::cli::scan::number;
 use crate::cli::{CliError, Exit};
 
 const EXAMPLES: &str = "\
@@ -23,15 +24,18 @@ pub(super) struct SetArgs {
     tag: TagName,
 
     /// The number of the snapshot
-    #[arg(value_name = "SNAPSHOT")]
+    #[arg(value_name = "SNAPSHOT", value_parser = number)]
     snapshot: i64,
+
+    #[command(flatten)]
+    key: KeyChoice,
 
     #[command(flatten)]
     connection: Connection,
 }
 
 pub(super) async fn run(args: SetArgs) -> Result<Exit, CliError> {
-    let tag = args.connection.client()?.set_tag(&args.table, args.tag.as_str(), args.snapshot).await?;
+    let tag = args.key.on(args.connection.client()?).set_tag(&args.table, args.tag.as_str(), args.snapshot).await?;
     args.connection.answer(&tag, |tag| format!("tag {} names snapshot {}\n", tag.tag, tag.snapshot_id))?;
     Ok(Exit::Done)
 }

@@ -34,9 +34,20 @@ pub(super) fn rename(text: &str) -> Result<SchemaChangeJson, String> {
     });
     match at.and_then(|at| Some((text.get(..at)?, text.get(at + 1..)?))) {
         Some((column, to)) if !column.is_empty() && !to.is_empty() => {
-            Ok(SchemaChangeJson::Rename { column: column.to_owned(), to: to.to_owned() })
+            Ok(SchemaChangeJson::Rename { column: column.to_owned(), to: unquoted(to)? })
         }
         _ => Err("a rename is OLD=NEW".to_owned()),
+    }
+}
+
+/// A name as the API takes it, which is no path: the quotes around one that a path would need them for are not of it, and a
+/// doubled one within is one.
+fn unquoted(name: &str) -> Result<String, String> {
+    let Some(quoted) = name.strip_prefix('"') else { return Ok(name.to_owned()) };
+    let inner = quoted.strip_suffix('"').map(|inner| inner.replace("\"\"", "\0"));
+    match inner {
+        Some(inner) if !inner.is_empty() && !inner.contains('"') => Ok(inner.replace('\0', "\"")),
+        _ => Err(format!("the quotes of `{name}` are wrong")),
     }
 }
 
@@ -149,6 +160,11 @@ mod tests {
     fn names_of_a_rename_may_hold_an_equals_sign_in_quotes() {
         assert_eq!(json(rename("a=b")), r#"{"op":"rename","column":"a","to":"b"}"#);
         assert_eq!(json(rename("\"x=y\"=z")), r#"{"op":"rename","column":"\"x=y\"","to":"z"}"#);
+        assert_eq!(json(rename("id=\"x y\"")), r#"{"op":"rename","column":"id","to":"x y"}"#);
+        assert_eq!(json(rename("id=\"a=\"\"b\"")), r#"{"op":"rename","column":"id","to":"a=\"b"}"#);
+        for text in ["id=\"x", "id=\"\"", "id=\"x\"y\""] {
+            assert!(json(rename(text)).ends_with("are wrong"), "{text}");
+        }
         for text in ["a", "=b", "a=", ""] {
             assert_eq!(json(rename(text)), "a rename is OLD=NEW", "{text}");
         }
