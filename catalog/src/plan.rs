@@ -36,11 +36,12 @@ use crate::table_schema::TableSchema;
 use crate::{Error, Fault, Result, blocking, files};
 
 use filter::ReadFilter;
+use kept::KeptPlan;
 use passes::{Passed, Span, Survivor};
 
 pub use explain::{Explained, ExplainedConjunct};
 pub use filter::Filter;
-pub(crate) use kept::KeptPlan;
+pub(crate) use kept::{KeptPlans, PlanOrigin};
 pub(crate) use metrics::add_file;
 pub use metrics::{ConjunctMetrics, PlanMetrics, PlanTimings};
 pub(crate) use overlap::OverlapFilter;
@@ -294,23 +295,24 @@ fn find(
     let reader = PlanReader::new(&catalog.plan_cache, tx, &table);
     let schema = reader.load_schema(snapshot.schema_id)?;
     let history = if table.schema_id == SchemaId::FIRST { None } else { Some(reader.load_history()?) };
+    let (origin, plans) = (reader.origin(&snapshot), reader.kept_plans());
     let kept = match request.page {
         // What is wrong with the request is found where it is planned.
         PlanPage::After(..) if request.faults.is_empty() && !prepare::selects_unknown(&schema.columns, request) => {
-            reader.get_plan(&snapshot, request)
+            plans.get(origin, request)
         }
         PlanPage::After(..) | PlanPage::First(_) | PlanPage::MetricsOnly => None,
     };
     let is_kept = kept.is_some();
-    let plan = match kept {
-        Some(plan) => plan,
-        None => {
-            Arc::new(KeptPlan::new(request, pass(&reader, &table, &snapshot, &schema, (request, filter, started))?))
-        }
+    let plan = if let Some(plan) = kept {
+        plan
+    } else {
+        let passed = pass(&reader, &table, &snapshot, &schema, (request, filter, started))?;
+        Arc::new(KeptPlan::new(origin, request, passed))
     };
     let (range, more) = cut_page(&plan.passed.survivors, request.page);
     if more && !is_kept {
-        reader.keep_plan(&snapshot, &plan);
+        plans.insert(&plan);
     }
     let filter = filter.ok().and_then(Option::as_ref);
     Ok(PlannedPage::new(catalog, (&table, &snapshot), (schema, history), &plan, (range, more, filter)))

@@ -23,7 +23,7 @@ use prunus_pruner::ColumnZones;
 use prunus_statistics::{FieldId, PrimitiveType};
 
 use crate::history::History;
-use crate::plan::{KeptPlan, PlanRequest, ResolvedSnapshot};
+use crate::plan::{KeptPlans, PlanOrigin, ResolvedSnapshot};
 use crate::table_schema::TableSchema;
 use crate::zone_maps::WritersWord;
 use crate::{Result, zone_maps};
@@ -34,12 +34,14 @@ pub(crate) use tail::{Tail, TailChunk};
 /// How many bytes are kept unless it is said otherwise.
 pub const DEFAULT_PLAN_CACHE_BYTES: u64 = 256 << 20;
 
+/// Which part of the room is for plans with later pages: those of a million files in each take a tenth of the default.
+const SHARE_OF_PLANS: u64 = 4;
+
 /// What plans have read; what was not asked for longest is dropped when it gets too much.
 #[derive(Clone)]
 pub(crate) struct PlanCache {
     parts: Cache<Key, Part>,
-    /// A plan that takes more than half of the room is not kept: it would put out what all others are made from.
-    max_plan_bytes: u64,
+    plans: Arc<KeptPlans>,
 }
 
 /// The type is that which a column is read as: it may be widened after its blocks were written.
@@ -59,8 +61,6 @@ enum Key {
     UndeclaredColumn(ManifestId, FieldId, PrimitiveType, u64),
     /// That there is no such block, with the generation of the layout: one may come.
     NoColumn(ManifestId, FieldId, PrimitiveType, u64),
-    /// With the generations of layout and statistics, and a hash of what was asked.
-    Plan(TableId, SnapshotId, SchemaId, u64, u64, u64),
     Tail(TableId),
     TailColumn(ChunkId, FieldId, PrimitiveType),
     UndeclaredTailColumn(ChunkId, FieldId, PrimitiveType),
@@ -75,7 +75,6 @@ enum Part {
     Removals(Arc<Removals>),
     Zones(Arc<TableZones>),
     Column(Arc<ColumnZones>),
-    Plan(Arc<KeptPlan>),
     Tail(Arc<Tail>),
 }
 
@@ -150,12 +149,12 @@ impl PlanCache {
         let weigher = |_: &Key, part: &Part| u32::try_from(part.size_bytes()).unwrap_or(u32::MAX);
         // Not by how often a part is asked for: then one that takes the room of many, as a tail does, would never be let in.
         let policy = EvictionPolicy::lru();
-        let parts = Cache::builder().weigher(weigher).max_capacity(max_bytes).eviction_policy(policy).build();
-        Self { parts, max_plan_bytes: max_bytes / 2 }
-    }
-
-    fn has_room_for_plan(&self, size_bytes: usize) -> bool {
-        size_bytes as u64 <= self.max_plan_bytes
+        let plans_max_bytes = max_bytes / SHARE_OF_PLANS;
+        let parts_max_bytes = max_bytes - plans_max_bytes;
+        Self {
+            parts: Cache::builder().weigher(weigher).max_capacity(parts_max_bytes).eviction_policy(policy).build(),
+            plans: Arc::new(KeptPlans::new(usize::try_from(plans_max_bytes).unwrap_or(usize::MAX))),
+        }
     }
 }
 
@@ -172,7 +171,6 @@ impl Part {
                 Self::Removals(removals) => removals.len() * REMOVAL_BYTES,
                 Self::Zones(zones) => zones.size_bytes(),
                 Self::Column(zones) => zones.size_bytes(),
-                Self::Plan(plan) => plan.size_bytes(),
                 Self::Tail(tail) => tail.size_bytes(),
             }
     }
@@ -369,26 +367,16 @@ impl<'a> PlanReader<'a> {
         )
     }
 
-    /// A plan of a snapshot that an earlier page of the same request was cut from.
-    pub(crate) fn get_plan(&self, snapshot: &ResolvedSnapshot, request: &PlanRequest) -> Option<Arc<KeptPlan>> {
-        let key = self.plan_key(snapshot, KeptPlan::hash(request));
-        let plan = self.get(key, |part| if let Part::Plan(plan) = part { Some(plan) } else { None })?;
-        plan.is_of(request).then_some(plan)
-    }
-
-    /// Keeps a plan for its later pages, unless it takes too much room.
-    pub(crate) fn keep_plan(&self, snapshot: &ResolvedSnapshot, plan: &Arc<KeptPlan>) {
-        if !self.cache.has_room_for_plan(plan.size_bytes()) {
-            return;
-        }
-        self.cache.parts.insert(self.plan_key(snapshot, plan.own_hash()), Part::Plan(Arc::clone(plan)));
-    }
-
-    /// Repairs and late columns change what is known of files, though not the snapshot.
-    fn plan_key(&self, snapshot: &ResolvedSnapshot, request_hash: u64) -> Key {
+    /// What a plan of a snapshot is of.
+    pub(crate) fn origin(&self, snapshot: &ResolvedSnapshot) -> PlanOrigin {
         let TableRow { table_id, layout_generation, statistics_generation, .. } = *self.table;
         let ResolvedSnapshot { snapshot_id, schema_id, .. } = *snapshot;
-        Key::Plan(table_id, snapshot_id, schema_id, layout_generation, statistics_generation, request_hash)
+        PlanOrigin { table_id, snapshot_id, schema_id, layout_generation, statistics_generation }
+    }
+
+    /// The plans that are kept for their later pages.
+    pub(crate) fn kept_plans(&self) -> &KeptPlans {
+        &self.cache.plans
     }
 
     /// The type that the statistics of the tail are in. Where it changes so that they are others, their generation does.
@@ -412,13 +400,6 @@ impl<'a> PlanReader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_plan_may_take_half_of_the_room() {
-        let cache = PlanCache::new(1_000);
-        assert!(cache.has_room_for_plan(500));
-        assert!(!cache.has_room_for_plan(501));
-    }
 
     #[test]
     fn a_part_that_takes_the_room_of_many_is_kept() {

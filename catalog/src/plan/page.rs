@@ -9,9 +9,10 @@ use prunus_pruner::Verdict;
 use prunus_statistics::FieldId;
 
 use super::filter::{Filter, ReadFilter, WrittenResiduals};
+use super::kept::KeptPlan;
 use super::metrics::PlanMetrics;
 use super::passes::Survivor;
-use super::{KeptPlan, Plan, PlannedFile, ResolvedSnapshot, add_elapsed, gone_or_lost};
+use super::{Plan, PlannedFile, ResolvedSnapshot, add_elapsed, gone_or_lost};
 use crate::catalog::Catalog;
 use crate::file_chunk::{FILES_PER_CHUNK, FileChunk, chunk_count, chunk_of};
 use crate::file_columns::FileNames;

@@ -135,7 +135,7 @@ fn two_literals(choices: &mut Choices) -> Predicate {
 fn with_unsupported(choices: &mut Choices, column: &Column) -> Predicate {
     let name = ColumnName::exact([column.path[0].clone()]);
     let (expression, language) = (format!("f({name})"), FilterLanguage::Sql);
-    let unsupported = Unsupported { expression, language, columns: vec![name] };
+    let unsupported = Unsupported { expression, language, columns: vec![name], reason: None };
     let operand = Expression::Other(unsupported.clone());
     let item = item(choices, column.column_type.unwrap());
     match choices.below(5) {

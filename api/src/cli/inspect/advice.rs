@@ -124,7 +124,8 @@ fn is_still_missing(reason: ObstacleReasonJson, column: &ColumnCoverageJson) -> 
             side(files.min) || side(files.max) || unknown(files.null_count)
         }
         ObstacleReasonJson::NanCountUnknown => unknown(files.nan_count),
-        ObstacleReasonJson::Unsupported => true,
+        // The counts are known here, and the filter meets them again.
+        ObstacleReasonJson::NansAlone | ObstacleReasonJson::Unsupported => true,
     }
 }
 
