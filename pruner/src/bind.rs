@@ -561,7 +561,7 @@ mod tests {
         check("list_contains(tags, NULL)", "constant {true, false, null}");
         check_faults(
             "array_has(tags, 1)",
-            &["column `tags.element`: 1 cannot be compared with a column of type string"],
+            &["column `tags.element`: 1 cannot be compared with a column of type string; write '1'"],
         );
         check_faults("array_has(tag, 'x')", &["unknown column `tag`, did you mean `tags`?"]);
     }

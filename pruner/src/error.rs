@@ -221,7 +221,7 @@ mod tests {
     fn what_has_no_rule_says_why_where_more_can_be_said() {
         let time = "what time it is, the engine says: write it as a literal, as TIMESTAMP '2024-01-31 12:00:00'";
         check("at > now()", &format!("unknown(there is no rule for `now()`: {time})"));
-        check("day = current_date", &format!("unknown(there is no rule for `CURRENT_DATE`: {time})"));
+        check("day = current_date", &format!("unknown(there is no rule for `current_date`: {time})"));
         let json = |json| said(Predicate::parse_iceberg_json(&json));
         assert_eq!(
             json(json!({"type": "equal", "term": "country", "value": "x"})),

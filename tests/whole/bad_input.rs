@@ -120,7 +120,7 @@ async fn a_filter_that_cannot_be_planned_names_its_faults() {
                 "nme: unknown column `nme`, did you mean `name`?",
             ],
         ),
-        ("name > 5", vec!["name: column `name`: 5 cannot be compared with a column of type string"]),
+        ("name > 5", vec!["name: column `name`: 5 cannot be compared with a column of type string; write '5'"]),
         ("name", vec!["name: column `name` is of type string, not boolean"]),
         ("id = ", vec!["the filter is not a SQL expression: Expected: an expression, found: EOF"]),
         ("lower(nme) = 'x'", vec!["nme: unknown column `nme`, did you mean `name`?"]),

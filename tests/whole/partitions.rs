@@ -161,7 +161,7 @@ async fn folders_that_say_nothing_or_are_missing_are_warned_of() {
     let paths: Vec<String> = (0..5).map(|n| write(&server, &format!("yaer=2024/region=eu/f{n}.parquet"), 0)).collect();
     let other = write(&server, "year=2023/other.parquet", 0);
     let committed = server.commit("t", append(paths.iter().chain([&other]))).await;
-    let named = format!("5 files: {} and 2 more", paths[..3].join(", "));
+    let named = format!("5 files: file://{} and 2 more", paths[..3].join(", file://"));
     let warnings = json!([
         {"column": "region", "message": format!("the partition folder `region=` names no column and is ignored, in {named}")},
         {"column": "yaer", "message": format!("the partition folder `yaer=` names no column (`year` is one) and is ignored, in {named}")},

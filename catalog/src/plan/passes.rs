@@ -166,18 +166,14 @@ impl Passes<'_> {
         selection: &Selection,
     ) -> Result<Totals> {
         self.found.metrics.manifests_pruned += 1;
-        let known = if self.span.has_added_all(manifest.first_added_snapshot, manifest.last_added_snapshot) {
-            live_entries::sum_of_added(self.reader, table, manifest, self.span.up_to)?
+        let sum = if self.span.has_added_all(manifest.first_added_snapshot, manifest.last_added_snapshot)
+            && let Some(sum) = live_entries::sum_of_added(self.reader, table, manifest, self.span.up_to)?
+        {
+            sum
         } else {
-            None
-        };
-        let sum = match known {
-            Some(sum) => sum,
-            None => {
-                let entries = self.reader.load_entries(manifest)?;
-                let files = Files::of_entries(&entries, self.live_entries(manifest, &entries)?);
-                files.sum(files.live.indices())
-            }
+            let entries = self.reader.load_entries(manifest)?;
+            let files = Files::of_entries(&entries, self.live_entries(manifest, &entries)?);
+            files.sum(files.live.indices())
         };
         for (conjunct, metrics) in self.found.metrics.conjuncts.iter_mut().enumerate() {
             if selection.pruned_by(conjunct).is_some_and(|pruned| pruned.contains(index)) {
