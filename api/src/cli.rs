@@ -133,12 +133,15 @@ pub fn run(cli: Cli) -> Result<Exit, CliError> {
 impl Command {
     /// Runs it, or drops it where it stands when the user has had enough: a drop clears the screen and temporary folders.
     async fn run_until_interrupted(self) -> Result<Exit, CliError> {
-        if matches!(self, Self::Serve(_) | Self::Expire(_)) {
-            // They take interrupts themselves: to answer the requests that have begun, and to hear what is forgotten by then.
-            return self.run().await;
+        // They take interrupts themselves: to answer the requests that have begun, and to hear what is forgotten by then.
+        let takes_interrupts = matches!(self, Self::Serve(_) | Self::Expire(_));
+        // One future for all commands is as large as the largest of them.
+        let run = Box::pin(self.run());
+        if takes_interrupts {
+            return run.await;
         }
         tokio::select! {
-            done = self.run() => done,
+            done = run => done,
             Ok(()) = tokio::signal::ctrl_c() => Err(CliError::Interrupted),
         }
     }

@@ -13,8 +13,6 @@ mod tables;
 
 use std::time::Duration;
 
-pub use server::{Health, Readiness};
-
 use prunus_catalog::TableIdent;
 use reqwest::header::HeaderValue;
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
@@ -22,6 +20,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::wire::ProblemJson;
+
+pub use server::{Health, Readiness};
 
 /// How long to wait for a connection. Answers may take as long as they do: a commit reads many footers.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -224,14 +224,12 @@ impl CliError {
 
     /// What the server answered, or the same form for what went wrong here.
     fn document(&self) -> String {
-        let document = match self.problem() {
-            Some(problem) => serde_json::to_string_pretty(problem),
-            None => {
-                let mut detail = self.to_string();
-                self.add_causes(&mut detail);
-                let own = json!({"type": "about:blank", "title": self.to_string(), "detail": detail});
-                serde_json::to_string_pretty(&own)
-            }
+        let document = if let Some(problem) = self.problem() {
+            serde_json::to_string_pretty(problem)
+        } else {
+            let mut detail = self.to_string();
+            self.add_causes(&mut detail);
+            serde_json::to_string_pretty(&json!({"type": "about:blank", "title": self.to_string(), "detail": detail}))
         };
         document.unwrap_or_default() + "\n"
     }

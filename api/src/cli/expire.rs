@@ -63,7 +63,7 @@ pub(super) async fn run(args: ExpireArgs) -> Result<Exit, CliError> {
     let Limits { older_than, keep_last } = args.limits;
     let request = ExpireJson { older_than, keep_last, dry_run: !args.forget };
     let mut run = Run { client, table: args.table, request, key: args.key, all: None };
-    let ended = run.to_its_end(|call| if args.connection.json { Ok(()) } else { print(&paths(call)) }).await;
+    let ended = run.call_until_done(|call| if args.connection.json { Ok(()) } else { print(&paths(call)) }).await;
     // What is forgotten is told however it ended: the server does not know those paths any more.
     if let Some(all) = &run.all {
         args.connection.answer(all, summary)?;
@@ -84,18 +84,22 @@ struct Run {
 
 impl Run {
     /// Calls until nothing more goes; each call's answer is told before the next.
-    async fn to_its_end(&mut self, mut tell: impl FnMut(&ExpiredJson) -> Result<(), CliError>) -> Result<(), CliError> {
+    async fn call_until_done(
+        &mut self,
+        mut tell: impl FnMut(&ExpiredJson) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         let progress = Progress::of("expiring snapshots");
-        let mut interrupted = false;
+        // A dry run forgets no path that could be lost.
+        let mut ends_at_once = self.request.dry_run;
         for number in 1.. {
             let client = self.key.on_call(number, self.client.clone())?;
             let call = progress.during(client.expire(&self.table, &self.request));
-            let call = finished(call, &mut interrupted).await?;
+            let call = finished(call, &mut ends_at_once).await?;
             progress.aside(|| tell(&call))?;
             if self.add(call) == Next::Nothing {
                 return Ok(());
             }
-            if interrupted {
+            if ends_at_once {
                 return Err(CliError::Interrupted);
             }
         }
@@ -126,21 +130,21 @@ enum Next {
     Nothing,
 }
 
-/// Awaits a call through a first interrupt, which the caller is told of: what it forgets is known by its answer alone. A second one
-/// ends it.
+/// Awaits a call through a first interrupt, from which on another ends it at once: what a call forgets is known by its answer alone.
 async fn finished(
     call: impl Future<Output = Result<ExpiredJson, ClientError>>,
-    interrupted: &mut bool,
+    ends_at_once: &mut bool,
 ) -> Result<ExpiredJson, CliError> {
     let mut call = pin!(call);
     loop {
         tokio::select! {
             answer = &mut call => return Ok(answer?),
             Ok(()) = tokio::signal::ctrl_c() => {
-                if *interrupted {
+                if *ends_at_once {
                     return Err(CliError::Interrupted);
                 }
-                *interrupted = true;
+                eprintln!("interrupted: what the server forgets by now is waited for; once more ends that, too");
+                *ends_at_once = true;
             }
         }
     }

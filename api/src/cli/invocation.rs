@@ -27,7 +27,10 @@ impl Invocation {
             called.namespace = matches.try_get_one("namespace").ok().flatten().cloned().or(called.namespace);
             called.json |= matches.try_get_one::<bool>("json").is_ok_and(|json| json == Some(&true));
             below = matches.subcommand().map(|(name, matches)| {
-                called.command = format!("{} {name}", called.command).trim_start().to_owned();
+                if !called.command.is_empty() {
+                    called.command.push(' ');
+                }
+                called.command.push_str(name);
                 matches
             });
         }

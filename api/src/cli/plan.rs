@@ -63,7 +63,7 @@ pub(super) async fn run(args: PlanArgs) -> Result<Exit, CliError> {
     let client = args.connection.client()?;
     let limit = if args.dry_run { Some(0) } else { args.limit.most() };
     let request = PlanJson {
-        select: columns(args.select),
+        select: columns(&args.select),
         prune: !args.no_prune,
         ..args.scan.request(&client, &args.table).await?
     };

@@ -44,7 +44,7 @@ pub(super) struct RegroupArgs {
 
 pub(super) async fn run(args: RegroupArgs) -> Result<Exit, CliError> {
     let client = args.key.on(args.connection.client()?);
-    let cluster_by = Some(columns(args.cluster_by)).filter(|columns| !columns.is_empty());
+    let cluster_by = Some(columns(&args.cluster_by)).filter(|columns| !columns.is_empty());
     let request = RegroupJson { cluster_by, dry_run: args.dry_run };
     let regrouped = Progress::of("grouping manifests anew").during(client.regroup(&args.table, &request)).await?;
     args.connection.answer(&regrouped, render)?;

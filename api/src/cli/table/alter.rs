@@ -97,7 +97,7 @@ impl What {
         Ok(AlterTableJson {
             rename: self.rename.map(|table| table.to_string()),
             properties: set.chain(self.unset.into_iter().map(|key| (key, None))).collect(),
-            cluster_by: Some(columns(self.cluster_by)).filter(|columns| self.no_cluster_by || !columns.is_empty()),
+            cluster_by: Some(columns(&self.cluster_by)).filter(|columns| self.no_cluster_by || !columns.is_empty()),
             schema,
         })
     }

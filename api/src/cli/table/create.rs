@@ -70,7 +70,7 @@ pub(super) async fn run(args: CreateArgs) -> Result<Exit, CliError> {
         schema,
         schema_from: args.schema.from.as_deref().map(absolute).transpose()?,
         location: args.location.as_deref().map(absolute).transpose()?,
-        cluster_by: Some(columns(args.cluster_by)).filter(|columns| !columns.is_empty()),
+        cluster_by: Some(columns(&args.cluster_by)).filter(|columns| !columns.is_empty()),
         properties: args.properties.into_iter().collect(),
     };
     ensure_namespace(&client, &args.table.namespace).await?;
