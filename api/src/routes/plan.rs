@@ -29,9 +29,8 @@ use crate::wire::{ExplainJson, ExplainedJson, PlanJson, PlannedJson};
 pub(crate) async fn plan(
     State(catalog): State<Catalog>,
     TableOf(ident): TableOf,
-    Extension(metrics): Extension<Metrics>,
+    (Extension(metrics), RequestIdOf(request_id)): (Extension<Metrics>, RequestIdOf),
     accepted: Accepted,
-    RequestIdOf(request_id): RequestIdOf,
     JsonBody(plan): JsonBody<PlanJson>,
 ) -> Result<Response, Problem> {
     let tokens = PageTokens::of("plan", &(ident.to_string(), plan.without_page()));

@@ -52,6 +52,7 @@ pub enum SchemaChangeJson {
         #[schema(schema_with = TypeSchema::schema)]
         field_type: TypeJson,
         /// Whether rows may be null; they may if it is absent.
+        #[schema(required = false, default = true)]
         nullable: bool,
         /// What rows of files without the field read as.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -304,6 +305,20 @@ mod tests {
         };
         let request = body.parse();
         if request.faults.is_empty() { Ok(request) } else { Err(request.faults.into_iter().map(shown).collect()) }
+    }
+
+    #[test]
+    fn the_document_requires_of_a_change_what_the_server_does() {
+        use SchemaChangeOp::{Add, Drop, MakeNullable, Move, Rename, Widen};
+        let schema = serde_json::to_value(SchemaChangeJson::schema()).unwrap();
+        let described = schema["oneOf"].as_array().unwrap();
+        let ops = [Add, Rename, Drop, Widen, MakeNullable, Move];
+        assert_eq!(described.len(), ops.len());
+        for (described, op) in described.iter().zip(ops) {
+            let mut required: Vec<String> = serde_json::from_value(described["required"].clone()).unwrap();
+            required.retain(|name| name != "op");
+            assert_eq!(required, op.form().1, "{op:?}");
+        }
     }
 
     #[test]
