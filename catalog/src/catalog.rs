@@ -40,7 +40,7 @@ pub struct Catalog {
 pub struct CatalogOptions {
     /// How many files a manifest is made of.
     pub manifest_target_files: u32,
-    /// How many bytes of what plans have read are kept in memory.
+    /// How many bytes of what plans have read, and of plans with later pages, are kept in memory.
     pub plan_cache_bytes: u64,
     /// What a loss of power may take along.
     pub power_loss: PowerLoss,

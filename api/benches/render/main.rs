@@ -74,6 +74,9 @@ async fn fill(folder: &Path, files: usize) {
 
 fn measure(folder: &Path, files: usize, rounds: usize, formats: &[&'static str]) {
     let server = Server::start(folder);
+    let show_memory = |when: &str| {
+        println!("| most memory of the server, {when}: {} MB | | | |", server.memory_max_bytes() / 1_000_000);
+    };
     let count_small = |when: &str| {
         let between = |from, to| format!("ts >= {} AND ts < {}", table::timestamp(from, 0), table::timestamp(to, 0));
         let (one, thousand) = (files / 3, files.min(files / 3 + 1_000));
@@ -83,7 +86,7 @@ fn measure(folder: &Path, files: usize, rounds: usize, formats: &[&'static str])
             let rate = server.rate(&body(&filter, 1_000, None), plans);
             println!("| plans of {name}, 16 connections, {when}: {rate:.0}/s | | | |");
         }
-        println!("| most memory of the server, {when}: {} MB | | | |", server.memory_max_bytes() / 1_000_000);
+        show_memory(when);
     };
     count_small("before");
     let pages = match formats {
@@ -102,7 +105,11 @@ fn measure(folder: &Path, files: usize, rounds: usize, formats: &[&'static str])
                 times[index].push(time);
             }
         }
+        if round == 0 {
+            show_memory("after a plan of each kind");
+        }
     }
+    show_memory("after them all");
     for ((accept, encoding), (times, bytes)) in kinds.iter().zip(times.into_iter().zip(bytes)) {
         row(&format!("{accept}, {encoding}"), median(times), files, bytes);
     }
