@@ -250,13 +250,13 @@ mod tests {
             let kept = program.evaluate(&zones).kept().clone();
             assert_eq!(Obstacles::of(&program.conjuncts()[0], &zones, &kept).to_string(), expected, "{text}");
         };
-        check("x > 5", NanOrder::Any, "NaN count unknown in 1 files; NaNs alone may match in 2 files");
-        check("NOT (x < 5)", NanOrder::Any, "NaN count unknown in 1 files; NaNs alone may match in 2 files");
-        check("x >= 1", NanOrder::Any, "NaN count unknown in 1 files");
+        check("x > 5", NanOrder::Any, "NaN count unknown in 1 file; NaNs alone may match in 2 files");
+        check("NOT (x < 5)", NanOrder::Any, "NaN count unknown in 1 file; NaNs alone may match in 2 files");
+        check("x >= 1", NanOrder::Any, "NaN count unknown in 1 file");
         check("x > 5", NanOrder::Ieee, "");
         // Here they do match.
-        check("x > 5", NanOrder::Greatest, "NaN count unknown in 1 files");
-        check("isnan(x)", NanOrder::Any, "NaN count unknown in 1 files");
+        check("x > 5", NanOrder::Greatest, "NaN count unknown in 1 file");
+        check("isnan(x)", NanOrder::Any, "NaN count unknown in 1 file");
     }
 
     #[test]

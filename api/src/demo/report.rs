@@ -67,15 +67,16 @@ pub(super) fn table(lines: &[Line]) -> String {
         ("planned in", Side::Right),
     ]);
     for line in lines {
-        let filter = FILTERS.get(line.number).map(|filter| format!("{}\n  {}", filter.title, filter.sql));
+        let (title, sql) = FILTERS.get(line.number).map_or(("", ""), |filter| (filter.title, filter.sql));
         table.add_row([
-            filter.unwrap_or_default(),
+            title.to_owned(),
             count(line.pruned),
             count(line.kept as u64),
             count(line.wholly as u64),
             count(line.matching_rows as u64),
             micros(line.micros),
         ]);
+        table.add_row([format!("  {sql}")]);
     }
     format!("{}\n\n{LEGEND}\n", table.trim_fmt())
 }

@@ -80,16 +80,13 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_millis(50);
+    const PATIENCE: Duration = Duration::from_secs(1);
 
     /// Pieces that all hold the same, and what they hold.
     fn pieces() -> (impl Stream<Item = Result<u8, Problem>> + Unpin, Weak<()>) {
         let held = Arc::new(());
         let is_held = Arc::downgrade(&held);
-        let pieces = stream::iter(0..9).map(move |number| {
-            let _held = &held;
-            Ok(number)
-        });
+        let pieces = stream::iter(0..9).zip(stream::repeat(held)).map(|(number, _)| Ok(number));
         (while_asked_for(pieces, PATIENCE), is_held)
     }
 
@@ -98,7 +95,7 @@ mod tests {
         let (mut pieces, held) = pieces();
         assert!(pieces.next().await.is_some_and(|piece| piece.is_ok()));
         assert!(held.upgrade().is_some());
-        tokio::time::sleep(4 * PATIENCE).await;
+        tokio::time::sleep(2 * PATIENCE).await;
         assert!(held.upgrade().is_none());
         assert!(pieces.next().await.is_some_and(|piece| piece.is_err()));
     }
@@ -109,15 +106,15 @@ mod tests {
         let mut read = Vec::new();
         while let Some(piece) = pieces.next().await {
             read.push(piece.unwrap());
-            tokio::time::sleep(PATIENCE / 5).await;
+            tokio::time::sleep(PATIENCE / 50).await;
         }
-        assert_eq!(read, Vec::from_iter(0..9));
+        assert_eq!(read, (0..9).collect::<Vec<_>>());
     }
 
     #[tokio::test]
     async fn a_piece_that_takes_long_is_waited_for() {
         let slow = stream::once(async {
-            tokio::time::sleep(4 * PATIENCE).await;
+            tokio::time::sleep(2 * PATIENCE).await;
             Ok(1_u8)
         });
         let pieces: Vec<_> = while_asked_for(slow, PATIENCE).map(Result::ok).collect().await;
