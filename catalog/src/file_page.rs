@@ -42,10 +42,10 @@ impl Catalog {
     ) -> Result<(ListedPage, T)> {
         let catalog = self.clone();
         blocking::run(move || {
-            let (page, first) = catalog.store.read(|tx| {
+            let (page, first) = catalog.read_here(|tx| {
                 let page = find(tx, &catalog, &ident, snapshot, (after, page_size))?;
                 let first = page.load(tx, 0)?;
-                Ok::<_, crate::Error>((page, first))
+                Ok((page, first))
             })?;
             page.hold();
             let rendered = render(&page, &first);

@@ -21,7 +21,7 @@ use crate::plan::{ResolvedSnapshot, SnapshotRef, add_file};
 use crate::plan_cache::{Manifests, PlanCache, PlanReader};
 use crate::schema::LeafColumn;
 use crate::table_schema::TableSchema;
-use crate::{Error, Result, blocking, column_ref, live_entries};
+use crate::{Error, Result, column_ref, live_entries};
 
 /// Which manifests are asked for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -100,8 +100,8 @@ impl Catalog {
     /// [`Error::NotFound`], [`Error::Expired`], also if manifests of the pages before were grouped anew meanwhile;
     /// [`Error::Store`].
     pub async fn list_manifests(&self, ident: TableIdent, request: ManifestsRequest) -> Result<ManifestPage> {
-        let (store, cache) = (Arc::clone(&self.store), self.plan_cache.clone());
-        let (table_id, page) = blocking::run(move || store.read(|tx| list(tx, &cache, &ident, request))).await?;
+        let cache = self.plan_cache.clone();
+        let (table_id, page) = self.read(move |tx| list(tx, &cache, &ident, request)).await?;
         if page.next.is_some() {
             self.leases.take(table_id, page.snapshot_id, self.clock.now_ms());
         }
@@ -122,7 +122,7 @@ impl Catalog {
         snapshot: SnapshotRef,
         (after, page_size): (Option<FileId>, PageSize),
     ) -> Result<ManifestDetail> {
-        let (store, cache) = (Arc::clone(&self.store), self.plan_cache.clone());
+        let cache = self.plan_cache.clone();
         let load = move |tx: &ReadTransaction<'_>| {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
             let manifest = tx.get_manifest(manifest_id)?.filter(|manifest| manifest.table_id == table.table_id);
@@ -130,9 +130,9 @@ impl Catalog {
             let resolved = snapshot.resolve(tx, &table)?;
             let reader = PlanReader::new(&cache, tx, &table);
             let detail = look_into(tx, &reader, &manifest, &resolved, (after, page_size))?;
-            Ok::<_, Error>((table.table_id, detail))
+            Ok((table.table_id, detail))
         };
-        let (table_id, detail) = blocking::run(move || store.read(load)).await?;
+        let (table_id, detail) = self.read(load).await?;
         if detail.more {
             self.leases.take(table_id, detail.snapshot_id, self.clock.now_ms());
         }

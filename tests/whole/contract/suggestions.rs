@@ -56,6 +56,9 @@ async fn of_tables_and_namespaces() {
         (Method::GET, "/snapshots", Value::Null),
         (Method::GET, "/changes?from=0", Value::Null),
         (Method::GET, "/columns", Value::Null),
+        (Method::GET, "/manifests", Value::Null),
+        (Method::GET, "/manifests/1", Value::Null),
+        (Method::GET, "/audits", Value::Null),
         (Method::GET, "/orphans", Value::Null),
     ] {
         assert_eq!(detail(method, &of_table(rest), body).await, near, "{rest}");
