@@ -34,7 +34,7 @@ pub(crate) use tail::{Tail, TailChunk};
 /// How many bytes are kept unless it is said otherwise.
 pub const DEFAULT_PLAN_CACHE_BYTES: u64 = 256 << 20;
 
-/// Which part of the room is for plans with later pages: those of a million files in each take a tenth of the default.
+/// Which part of the room is for plans with later pages: one of a million files takes 12 MB.
 const SHARE_OF_PLANS: u64 = 4;
 
 /// What plans have read; what was not asked for longest is dropped when it gets too much.
