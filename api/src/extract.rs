@@ -60,6 +60,18 @@ fn number(part: &'static str, text: Option<&str>) -> Part<i64> {
     text.parse().map_err(|_| vec![Fault::at(part, format!("`{text}` is not a whole number"))])
 }
 
+/// The one part of a path that is variable, as it stands there.
+pub(crate) struct SegmentOf(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for SegmentOf {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let segment = Path::<String>::from_request_parts(parts, &()).await;
+        segment.map(|Path(segment)| Self(segment)).map_err(|rejection| Problem::MalformedPath(rejection.body_text()))
+    }
+}
+
 /// The namespace that the path names.
 pub(crate) struct NamespaceOf(pub(crate) NamespaceName);
 

@@ -402,7 +402,9 @@ mod tests {
         assert_eq!(api.get("/v1/namespaces/n/tables/t/files?sise=1").await.0, 400);
         assert_eq!(api.get("/v1/namespaces/n/tables/t/files?page_size=0").await.0, 422);
         assert_eq!(api.get("/v1/namespaces/a%2Fb").await.0, 400);
-        assert_eq!(api.get("/v1/namespaces/%FF").await.0, 400);
+        for path in ["/v1/namespaces/%FF", "/problems/%FF", "/docs/%FF"] {
+            assert_eq!(api.get(path).await.0, 400, "{path}");
+        }
         assert_eq!(api.get("/v2").await.0, 404);
         assert_eq!(api.call(Method::PUT, "/v1/namespaces/n").await.0, 405);
     }

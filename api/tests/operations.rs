@@ -135,7 +135,7 @@ fn a_restored_catalog_is_that_of_the_backup_and_the_old_one_is_kept() {
 fn a_folder_without_a_catalog_is_told_apart_from_a_sound_one() {
     let catalog = Catalog { folder: tempfile::tempdir().unwrap() };
     let output = catalog.run("check", &[]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert!(said(&output).contains("there is no store in"), "{output:?}");
     assert!(!catalog.data().exists());
 }

@@ -390,6 +390,12 @@ pub(crate) fn value_from_literal(literal: &Literal, column_type: PrimitiveType) 
         Literal::Text(text) => parse_value(text, column_type).ok(),
         Literal::Number(number) if is_number => parse_value(&number.to_string(), column_type).ok(),
         Literal::Float(value) if column_type.is_float() => parse_value(&format!("{value:?}"), column_type).ok(),
+        // JSON Schema has it that `7.0` is the integer `7`; from 2^53 on floats are more than one apart.
+        Literal::Float(value)
+            if column_type.is_integer() && value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0 =>
+        {
+            parse_value(&format!("{value:.0}"), column_type).ok()
+        }
         Literal::Boolean(value) if column_type == PrimitiveType::Boolean => Some(Value::Boolean(*value)),
         _ => None,
     }
@@ -410,6 +416,22 @@ pub(crate) fn schema_from_text(text: &str) -> Option<Schema> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_whole_float_is_an_integer_of_its_value() {
+        let check = |float: f64, column_type: &str, expected: Option<Value>| {
+            let value = value_from_literal(&Literal::Float(float), column_type.parse().unwrap());
+            assert_eq!(value, expected, "{float} {column_type}");
+        };
+        check(5.0, "int64", Some(Value::Integer(5)));
+        check(-7.0, "int8", Some(Value::Integer(-7)));
+        check(-0.0, "uint8", Some(Value::Integer(0)));
+        check(5.5, "int64", None);
+        check(300.0, "int8", None);
+        check(9_007_199_254_740_992.0, "int64", None);
+        check(5.0, "decimal(9,2)", None);
+        check(5.0, "date", None);
+    }
 
     #[test]
     fn a_schema_survives_being_stored() {

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
-use axum::extract::Path;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use utoipa_swagger_ui::Config;
 
+use crate::extract::SegmentOf;
 use crate::openapi::NotFound;
 use crate::problem::Problem;
 
@@ -54,7 +54,7 @@ pub(crate) async fn index() -> Result<Response, Problem> {
         NotFound,
     )
 )]
-pub(crate) async fn file(Path(file): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn file(SegmentOf(file): SegmentOf) -> Result<Response, Problem> {
     page(&file)
 }
 

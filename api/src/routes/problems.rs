@@ -1,12 +1,12 @@
 //! What the types of problems mean: pages for people, JSON for programs.
 
 use axum::Json;
-use axum::extract::Path;
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
 use prunus_catalog::{Error, nearest};
 
 use crate::accept::{Accepted, PageFormat};
+use crate::extract::SegmentOf;
 use crate::openapi::NotFound;
 use crate::problem::{self, KINDS, Kind, Problem};
 use crate::wire::{ProblemTypeJson, ProblemTypesJson};
@@ -38,7 +38,7 @@ pub(crate) async fn list(accepted: Accepted) -> Result<Response, Problem> {
         NotFound,
     ),
 )]
-pub(crate) async fn get(Path(name): Path<String>, accepted: Accepted) -> Result<Response, Problem> {
+pub(crate) async fn get(SegmentOf(name): SegmentOf, accepted: Accepted) -> Result<Response, Problem> {
     let Some(kind) = Kind::named(&name) else { return Err(no_such_kind(name)) };
     Ok(match accepted.page_format()? {
         PageFormat::Html => html(problem::page(kind)),

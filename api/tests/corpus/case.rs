@@ -128,6 +128,10 @@ impl Case {
             ((0..paths.len()).any(has_same_column) || self.has_tag("names_duplicate"), "a name that occurs twice"),
             (self.leaves().iter().flat_map(digits).any(is_too_long), "a decimal of too many digits"),
             (self.leaves().iter().any(is_blank), "values of no bytes"),
+            (
+                self.leaves().iter().any(|leaf| leaf["logical"]["type"] == "UNKNOWN"),
+                "nothing but nulls, which have no type",
+            ),
             (paths.iter().flatten().any(|name| name.len() > MAX_FIELD_NAME_BYTES), "a name that is too long"),
             (paths.iter().any(|path| path.len() > MAX_DEPTH), "groups too deep in each other"),
             (paths.len() > MAX_FIELDS, "too many columns"),

@@ -32,12 +32,24 @@ pub(crate) struct Done {
     pub(crate) stderr: String,
 }
 
+/// What was said of a failure: of a problem document each fault behind the path of its file.
+fn told(stderr: String) -> String {
+    let Ok(problem) = serde_json::from_str::<Json>(&stderr) else { return stderr };
+    let text = |json: &Json| json.as_str().unwrap_or_default().to_owned();
+    let line = |fault: &Json| {
+        let path = text(&fault["path"]);
+        format!("{}: {}\n", path.strip_prefix("file://").unwrap_or(&path), text(&fault["message"]))
+    };
+    let faults = problem["faults"].as_array().map(|faults| faults.iter().map(line).collect::<String>());
+    faults.filter(|faults| !faults.is_empty()).unwrap_or(stderr)
+}
+
 impl From<Output> for Done {
     fn from(output: Output) -> Self {
         Self {
             exit: output.status.code().unwrap_or(-1),
             answer: serde_json::from_slice(&output.stdout).unwrap_or_default(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
+            stderr: told(String::from_utf8(output.stderr).unwrap()),
         }
     }
 }

@@ -32,8 +32,9 @@ async fn a_wrong_secret_of_the_import_is_told_with_the_prefix() {
     prunus.create_table().await;
     let wrong = server.environment_with_secret("not-the-secret");
     let Imported { exit, stderr, .. } = prunus.import_with(&wrong, &["n.t", &bucket.location("t/")]).await;
-    let expected = format!("error: `{}` cannot be listed: the store refuses access\n", bucket.location("t/"));
-    assert_eq!((exit, stderr), (2, expected));
+    let problem: serde_json::Value = serde_json::from_str(&stderr).unwrap();
+    let expected = format!("`{}` cannot be listed: the store refuses access", bucket.location("t/"));
+    assert_eq!((exit, problem["detail"].as_str()), (2, Some(&*expected)), "{stderr}");
     assert_eq!(prunus.files().await, 0);
 }
 
@@ -70,8 +71,9 @@ async fn an_import_that_lost_its_store_says_what_it_did_and_is_taken_up_later() 
         server.kill();
     });
     assert_eq!(broken.exit, 3, "{broken:?}");
-    assert!(broken.stderr.starts_with("error: Object store unavailable (503)\n  "), "{}", broken.stderr);
-    assert!(broken.stderr.contains(&prefix), "{}", broken.stderr);
+    let problem: serde_json::Value = serde_json::from_str(&broken.stderr).unwrap();
+    assert_eq!(problem["type"], "/problems/storage-unavailable", "{problem}");
+    assert!(problem["detail"].as_str().unwrap().contains(&prefix), "{problem}");
     let [imported, rest @ ..] = broken.counts();
     assert_eq!((imported, rest), (prunus.files().await, [0; 3]), "{broken:?}");
     assert!((20..FILES as u64).contains(&imported), "{imported}");
