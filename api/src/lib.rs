@@ -4,6 +4,7 @@
 //! the router through an extractor (`extract`) to a handler (`routes`), which parses, calls the catalog and renders; the
 //! JSON of both ways is in [`wire`], long answers are written by `formats`, and every error becomes a `problem`.
 
+pub mod settings;
 mod server;
 mod router;
 mod routes;

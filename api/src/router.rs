@@ -24,6 +24,7 @@ use crate::routes::{
     self, audits, changes, columns, commits, config, docs, expire, files, health, manifests, namespaces, orphans, plan,
     problems, regroup, snapshots, tables, tags, transactions,
 };
+use crate::settings::Settings;
 use crate::{accept, idempotency, openapi, request_id, routed, unread};
 
 /// The largest body that is read.
@@ -32,8 +33,9 @@ pub const MAX_BODY_BYTES: usize = 64 << 20;
 /// The smallest body that is compressed.
 const MIN_COMPRESSED_BYTES: u16 = 1024;
 
-/// The HTTP API over a catalog.
-pub fn router(catalog: Catalog) -> Router {
+/// The HTTP API over a catalog. What of the settings is of a listener has no meaning here; requests need a token if that is
+/// required.
+pub fn router(catalog: Catalog, _settings: &Settings) -> Router {
     // Inside the limit of bodies, since it reads them.
     let keep_replies = from_fn_with_state(catalog.clone(), idempotency::keep_replies);
     let (routes, described) = routes().split_for_parts();
@@ -154,7 +156,7 @@ mod tests {
         async fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
-            Self { router: router(catalog), _folder: folder }
+            Self { router: router(catalog, &Settings::default()), _folder: folder }
         }
 
         /// With table `n.t`, whose files are not read: a string, an integer and a date column.

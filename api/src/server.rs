@@ -7,6 +7,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use crate::router::router;
+use crate::settings::Settings;
 
 /// Answers on the listener until `shutdown` is ready, then finishes the requests that have begun. Beside that it works on
 /// audits; what of these is begun then is done again by the next server.
@@ -16,11 +17,12 @@ use crate::router::router;
 pub async fn serve(
     catalog: Catalog,
     listener: TcpListener,
+    settings: Settings,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let auditor = catalog.clone();
     let audits = AbortOnDrop(tokio::spawn(async move { auditor.run_audits().await }));
-    let served = axum::serve(listener, router(catalog)).with_graceful_shutdown(shutdown).await;
+    let served = axum::serve(listener, router(catalog, &settings)).with_graceful_shutdown(shutdown).await;
     drop(audits);
     served
 }

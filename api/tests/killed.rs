@@ -90,7 +90,9 @@ async fn serve(folder: &Path) {
     let catalog = Catalog::open(folder, CatalogOptions::default()).await.unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     eprintln!("port {}", listener.local_addr().unwrap().port());
-    axum::serve(listener, prunus::router(catalog).layer(from_fn(hold))).await.unwrap();
+    axum::serve(listener, prunus::router(catalog, &prunus::settings::Settings::default()).layer(from_fn(hold)))
+        .await
+        .unwrap();
 }
 
 async fn hold(request: Request, next: Next) -> Response {

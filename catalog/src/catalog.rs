@@ -6,10 +6,12 @@ use std::sync::Arc;
 use prunus_manifest::{PowerLoss, Store, StoreOptions};
 use tokio::sync::Notify;
 
+use crate::actor::Actor;
 use crate::audit::AuditBudget;
 use crate::clock::{Clock, SystemClock};
 use crate::commit::Heads;
 use crate::leases::Leases;
+use crate::limits::Limits;
 use crate::obstacle_log::ObstacleLog;
 use crate::plan_cache::{DEFAULT_PLAN_CACHE_BYTES, PlanCache};
 use crate::storage::Storage;
@@ -33,6 +35,8 @@ pub struct Catalog {
     pub(crate) obstacle_log: Arc<ObstacleLog>,
     /// Told when there may be files that nobody has looked at.
     pub(crate) files_came: Arc<Notify>,
+    /// Who asks for what is done through this clone.
+    pub(crate) actor: Arc<Actor>,
 }
 
 /// What may be set when a catalog is opened.
@@ -46,6 +50,8 @@ pub struct CatalogOptions {
     pub power_loss: PowerLoss,
     /// What is read of data files where nobody waits for it; by default nothing.
     pub audit_budget: AuditBudget,
+    /// How much is taken at once.
+    pub limits: Limits,
     /// Where the time and new identities come from.
     pub clock: Arc<dyn Clock>,
 }
@@ -57,6 +63,7 @@ impl Default for CatalogOptions {
             plan_cache_bytes: DEFAULT_PLAN_CACHE_BYTES,
             power_loss: PowerLoss::default(),
             audit_budget: AuditBudget::default(),
+            limits: Limits::default(),
             clock: Arc::new(SystemClock),
         }
     }
@@ -88,7 +95,14 @@ impl Catalog {
             audit_budget: options.audit_budget,
             audits_begun: Arc::default(),
             files_came: Arc::default(),
+            actor: Arc::default(),
         })
+    }
+
+    /// The same catalog, whose changes are those of this actor.
+    #[must_use]
+    pub fn acting_as(&self, actor: Actor) -> Self {
+        Self { actor: Arc::new(actor), ..self.clone() }
     }
 
     /// That the store can be read, and is what it was when it was opened. Reads a page of it or two.

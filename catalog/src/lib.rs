@@ -37,6 +37,8 @@
 
 mod catalog;
 mod clock;
+mod actor;
+mod limits;
 mod error;
 mod blocking;
 mod suggestion;
@@ -88,6 +90,7 @@ mod regroup;
 mod audit;
 mod operations;
 
+pub use actor::Actor;
 pub use alter::{AlterRequest, MAX_COLUMN_PATHS, MAX_FIELDS_OF_ALL_SCHEMAS, MAX_SCHEMAS};
 pub use audit::{AuditBudget, AuditPage, AuditRequest, DEFAULT_AUDIT_BYTES_PER_SECOND, FoundByAudit};
 pub use catalog::{Catalog, CatalogOptions};
@@ -108,6 +111,7 @@ pub use file_chunk::{FILES_PER_CHUNK, FileChunk, NamedPartition};
 pub use file_page::ListedPage;
 pub use files::{FileDetail, FileEntry};
 pub use leases::{LEASE_MS, MAX_LEASES};
+pub use limits::Limits;
 pub use location::{Location, LocationError, MAX_LOCATION_BYTES};
 pub use manifests::{ManifestDetail, ManifestEntry, ManifestPage, ManifestPosition, ManifestsRequest};
 pub use name::{MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, NameError, NamespaceName, TableIdent, TableName, TagName};

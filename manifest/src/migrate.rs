@@ -11,10 +11,11 @@ use crate::{Error, Result};
 const APPLICATION_ID: i64 = 0x5072_756e;
 
 /// Numbered from 1, append-only. A database's `user_version` is how many of them it has.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../../migrations/0001_store.sql"),
     include_str!("../../migrations/0002_history.sql"),
     include_str!("../../migrations/0003_statistics.sql"),
+    include_str!("../../migrations/0004_access.sql"),
 ];
 
 const SELECT_ONE: &str = "SELECT namespace_id FROM namespace LIMIT 1";

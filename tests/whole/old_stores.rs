@@ -10,6 +10,7 @@ use prunus_statistics::{Bound, ColumnStatistics, Count, FileColumn, Precision, P
 
 use crate::clock::SetClock;
 
+mod cargo;
 mod readings;
 
 fn fixtures() -> Vec<PathBuf> {
@@ -73,6 +74,7 @@ async fn holds_what_it_held(store: &Path, catalog: &Catalog) {
     match store.file_name().unwrap().to_str().unwrap() {
         "store-0001.db" => holds_the_orders(catalog).await,
         "store-0002.db" => readings::holds_the_readings(catalog).await,
+        "store-0003.db" => cargo::holds_the_cargo(catalog).await,
         name => panic!("nobody has written down what {name} holds"),
     }
 }

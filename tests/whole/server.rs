@@ -39,7 +39,12 @@ impl Server {
         let catalog = Catalog::open(&folder.path().join("store"), options).await.unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(prunus::serve(catalog.clone(), listener, std::future::pending()));
+        tokio::spawn(prunus::serve(
+            catalog.clone(),
+            listener,
+            prunus::settings::Settings::default(),
+            std::future::pending(),
+        ));
         Self { url, client: reqwest::Client::new(), folder, catalog }
     }
 

@@ -21,7 +21,7 @@ pub(crate) fn serve(folder: &str, address: &str) {
     runtime.block_on(async {
         let catalog = Catalog::open(Path::new(folder), CatalogOptions::default()).await.unwrap();
         let listener = tokio::net::TcpListener::bind(address).await.unwrap();
-        prunus::serve(catalog, listener, std::future::pending()).await.unwrap();
+        prunus::serve(catalog, listener, prunus::settings::Settings::default(), std::future::pending()).await.unwrap();
     });
 }
 

@@ -3,10 +3,8 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use prunus_catalog::{
-    AuditBudget, Catalog, CatalogOptions, DEFAULT_AUDIT_BYTES_PER_SECOND, DEFAULT_PLAN_CACHE_BYTES, PowerLoss,
-};
+use clap::Args;
+use prunus_catalog::{Catalog, DEFAULT_AUDIT_BYTES_PER_SECOND, DEFAULT_PLAN_CACHE_BYTES};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
@@ -16,6 +14,7 @@ use tracing_subscriber::filter::LevelFilter;
 use super::output::print;
 use super::prose::Paint;
 use super::{CliError, Exit};
+use crate::settings::{LogFormat, Settings};
 
 const EXAMPLES: &str = "\
 Example:
@@ -56,27 +55,12 @@ pub(super) struct ServeArgs {
     log: LogFormat,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum LogFormat {
-    /// Lines for people
-    Text,
-    /// A JSON object per line
-    Json,
-}
-
 pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
     start_log(args.log);
     let unusable = |source| CliError::DataFolder { path: args.data_dir.display().to_string(), source };
     std::fs::create_dir_all(&args.data_dir).map_err(unusable)?;
-    let power_loss =
-        if args.power_loss_may_lose_commits { PowerLoss::MayLoseLastCommits } else { PowerLoss::LosesNothing };
-    let options = CatalogOptions {
-        plan_cache_bytes: args.plan_cache_bytes,
-        power_loss,
-        audit_budget: AuditBudget::of_bytes_per_second(args.audit_bytes_per_second),
-        ..CatalogOptions::default()
-    };
-    let catalog = Catalog::open(&args.data_dir, options).await?;
+    let settings = args.settings();
+    let catalog = Catalog::open(&args.data_dir, settings.catalog_options()).await?;
     let no_port = |source| CliError::Listen { address: args.listen, source };
     let listener = TcpListener::bind(args.listen).await.map_err(no_port)?;
     let address = listener.local_addr().map_err(no_port)?;
@@ -91,7 +75,7 @@ pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
         signals.next().await;
         tracing::warn!("stopping at once");
     };
-    let served = crate::serve(catalog, listener, async {
+    let served = crate::serve(catalog, listener, settings, async {
         let _ = stopped.await;
     });
     tokio::select! {
@@ -99,6 +83,19 @@ pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
         () = impatience => {}
     }
     Ok(Exit::Done)
+}
+
+impl ServeArgs {
+    fn settings(&self) -> Settings {
+        let mut settings = Settings::default();
+        settings.server.listen = self.listen;
+        settings.store.data_dir = Some(self.data_dir.clone());
+        settings.store.plan_cache_bytes = self.plan_cache_bytes;
+        settings.store.power_loss_may_lose_commits = self.power_loss_may_lose_commits;
+        settings.store.audit_bytes_per_second = self.audit_bytes_per_second;
+        settings.log.format = self.log;
+        settings
+    }
 }
 
 /// The address that a text names. Of a name with several it is the first of IPv4: that is where clients look by default.

@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::DemoError;
+use crate::settings::Settings;
 
 /// A server on a free port of this machine.
 pub(crate) struct Server {
@@ -26,7 +27,7 @@ impl Server {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let url = format!("http://{}", listener.local_addr()?).parse().map_err(|_| DemoError::Address)?;
         let (stop, stopped) = oneshot::channel();
-        let task = tokio::spawn(crate::serve(catalog, listener, async {
+        let task = tokio::spawn(crate::serve(catalog, listener, Settings::default(), async {
             let _ = stopped.await;
         }));
         Ok(Self { url, stop, task })

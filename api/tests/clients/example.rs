@@ -32,7 +32,7 @@ async fn the_example_skips_what_a_plan_skips() {
     let catalog = Catalog::open(&store, CatalogOptions::default()).await.unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(prunus::serve(catalog, listener, std::future::pending()));
+    tokio::spawn(prunus::serve(catalog, listener, prunus::settings::Settings::default(), std::future::pending()));
     let filter = r#"{"type": "gt-eq", "term": "id", "value": 75}"#;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/plan_and_read.py");
     // The second time all that it makes is there.

@@ -61,7 +61,7 @@ impl Session {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let auditor = catalog.clone();
         tokio::spawn(async move { auditor.run_audits().await });
-        let router = prunus::router(catalog).layer(from_fn(note));
+        let router = prunus::router(catalog, &prunus::settings::Settings::default()).layer(from_fn(note));
         tokio::spawn(async move { axum::serve(listener, router).await });
         Self { folder, url, reached }
     }
