@@ -39,6 +39,7 @@ mod restore;
 mod rollback;
 mod scan;
 mod serve;
+mod setting_flags;
 mod snapshots;
 mod statistics;
 mod table;
@@ -248,14 +249,19 @@ mod tests {
         "prunus audit show a.b 3 --limit 5",
         "prunus audit cancel a.b 3",
         "prunus health --url http://h:1",
-        "prunus config",
+        "prunus config show --config c.toml --require-tokens --json",
+        "prunus config server --json",
+        "prunus serve",
+        "prunus serve --data-dir /data --listen 0.0.0.0:1 --insecure-no-auth --tls-cert c --tls-key k",
+        "prunus serve --data-dir /data --allow-location s3://b/ --allow-location /data",
         "prunus completions bash",
     ];
 
     const SENSELESS: &[&str] = &[
         "prunus",
-        "prunus serve",
         "prunus serve --data-dir /data --listen here",
+        "prunus serve --require-tokens --insecure-no-auth",
+        "prunus config",
         "prunus table create a.b",
         "prunus table create a.b --schema s.json --schema-from x.parquet",
         "prunus table create a.b --schema s.json --property k",

@@ -10,11 +10,30 @@ use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use prunus_catalog::{AuditId, Fault, ManifestId, NameError, NamespaceName, SnapshotId, TableIdent, TagName};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::problem::Problem;
 
+use form_error::FormPart;
+
 pub(crate) use body::{JsonBody, MAX_BODY_DEPTH, body_bytes};
 pub(crate) use query::QueryOf;
+
+/// Reads a configuration, or finds every fault of its form.
+pub(crate) fn read_settings<T: DeserializeOwned>(said: Value) -> Result<T, Vec<Fault>> {
+    let tree = serde_json::from_value(said).map_err(|error| vec![Fault::new(error.to_string())])?;
+    form::read(tree, FormPart::Key)
+}
+
+/// A place as faults name it.
+pub(crate) fn dotted(path: &[String]) -> String {
+    let mut at = String::new();
+    for key in path {
+        form_tree::push_key(key, &mut at);
+    }
+    at
+}
 
 /// The parts of a path that are variable. A route has some of them.
 #[derive(Deserialize)]

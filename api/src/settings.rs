@@ -1,6 +1,11 @@
 //! What an operator may set: a section per subject, each value with its default.
 //!
-//! These are plain values, as they stand in `prunus.toml`. A key that is none of them is an error wherever it is read.
+//! These are plain values, as they stand in `prunus.toml`. A key that is none of them is an error wherever it is read ([`Sources`]).
+
+pub(crate) mod address;
+mod check;
+mod effective;
+mod sources;
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -12,6 +17,9 @@ use prunus_catalog::{
 use serde::{Deserialize, Serialize};
 
 use crate::router::MAX_BODY_BYTES;
+
+pub use effective::Effective;
+pub use sources::{DEFAULT_FILE, FILE_VARIABLE, Origin, SettingsError, Sources};
 
 /// All that may be set.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -37,7 +45,8 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerSettings {
-    /// The address to listen on. Port 0 is a free one.
+    /// The address to listen on, as `HOST:PORT`. Port 0 is a free one.
+    #[serde(deserialize_with = "address::deserialize")]
     pub listen: SocketAddr,
     /// The file of the certificate chain, as PEM, the server's own first. With it the server speaks TLS alone.
     pub tls_cert: Option<PathBuf>,

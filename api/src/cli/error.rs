@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::client::ClientError;
 use crate::demo::DemoError;
+use crate::settings::SettingsError;
 use crate::wire::{ConflictJson, FaultJson, ProblemJson};
 
 use super::invocation::Invocation;
@@ -134,6 +135,9 @@ pub enum CliError {
         /// Why.
         source: serde_json::Error,
     },
+    /// Settings that cannot be used.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// A command that asks for nothing.
     #[error("{0}")]
     NothingAsked(&'static str),
@@ -203,6 +207,7 @@ impl CliError {
             | Self::File { .. }
             | Self::Json { .. }
             | Self::NothingAsked(_)
+            | Self::Settings(_)
             | Self::DataFolder { .. } => Exit::Usage,
             Self::Interrupted => Exit::Interrupted,
             Self::Operation { source, .. } if is_about_a_path(source) => Exit::Usage,

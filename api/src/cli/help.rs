@@ -30,6 +30,7 @@ Exit codes:
 
 Environment:
   PRUNUS_URL                            the server, where --url does not say it
+  PRUNUS_CONFIG, PRUNUS__SECTION__KEY   the configuration of `serve`: its file, and what is over that
   NO_COLOR, CLICOLOR, CLICOLOR_FORCE    whether there is colour; without them on terminals alone
 
 `prunus COMMAND --help` says more of a command, with examples.";
@@ -126,7 +127,7 @@ mod tests {
 
         The server and its data:
           health       Say whether the server answers and can work; exit code 3 if not
-          config       Show what can be counted on of the server: its version, limits, defaults and formats
+          config       Show how a server would be set up here, or what can be counted on of one that runs
           check        Check a catalog, and say all that is wrong with it
           backup       Copy a catalog into a file, also while a server runs
           restore      Put a backup in the place of a catalog
@@ -149,6 +150,7 @@ mod tests {
 
         Environment:
           PRUNUS_URL                            the server, where --url does not say it
+          PRUNUS_CONFIG, PRUNUS__SECTION__KEY   the configuration of `serve`: its file, and what is over that
           NO_COLOR, CLICOLOR, CLICOLOR_FORCE    whether there is colour; without them on terminals alone
 
         `prunus COMMAND --help` says more of a command, with examples.

@@ -1,10 +1,7 @@
 //! `prunus serve`
 
-use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
-
 use clap::Args;
-use prunus_catalog::{Catalog, DEFAULT_AUDIT_BYTES_PER_SECOND, DEFAULT_PLAN_CACHE_BYTES};
+use prunus_catalog::Catalog;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
@@ -13,56 +10,41 @@ use tracing_subscriber::filter::LevelFilter;
 
 use super::output::print;
 use super::prose::Paint;
+use super::setting_flags::SettingFlags;
 use super::{CliError, Exit};
-use crate::settings::{LogFormat, Settings};
+use crate::settings::{LogFormat, LogSettings};
 
 const EXAMPLES: &str = "\
-Example:
-  prunus serve --data-dir ./catalog --listen 127.0.0.1:8181";
+Examples:
+  prunus serve --data-dir ./catalog --listen 127.0.0.1:8181
+  prunus serve --config /etc/prunus/prunus.toml
+  PRUNUS__LIMITS__PAGE_SIZE=1000 prunus serve --data-dir ./catalog";
 
 /// Run the server
 ///
-/// It stops on an interrupt (ctrl-c) or SIGTERM once the requests that have begun are answered; on a second one, at once. The
-/// keys and endpoints of object stores come from the environment, such as AWS_ACCESS_KEY_ID and AWS_ENDPOINT_URL. RUST_LOG
-/// says what is logged.
+/// What it runs with comes from a file (prunus.toml), over it from the environment (PRUNUS__SECTION__KEY), and over that from these
+/// flags; `prunus config show` prints it. It stops on an interrupt (ctrl-c) or SIGTERM once the requests that have begun are
+/// answered; on a second one, at once. The keys and endpoints of object stores come from the environment, such as
+/// AWS_ACCESS_KEY_ID and AWS_ENDPOINT_URL. RUST_LOG says what is logged.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ServeArgs {
-    /// The folder that the catalog is kept in; it is made where it is missing
-    #[arg(long, value_name = "DIR")]
-    data_dir: PathBuf,
-
-    /// The address to listen on, as HOST:PORT; with port 0 a free port is taken, and printed
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8181", value_parser = address)]
-    listen: SocketAddr,
-
-    /// How many bytes of what plans have read are kept in memory, so that others need not read it again
-    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_PLAN_CACHE_BYTES)]
-    plan_cache_bytes: u64,
-
-    /// Answer commits before they have reached the disk: faster, but a loss of power or a crash of the machine may lose the
-    /// last ones. Nothing is damaged by it, and nothing is lost when only the server ends
-    #[arg(long)]
-    power_loss_may_lose_commits: bool,
-
-    /// How many bytes of data files are read a second to improve their statistics in the background: to count NaNs, to make
-    /// bounds exact, to look at what was declared. Each file is read once; 0 reads nothing
-    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_AUDIT_BYTES_PER_SECOND)]
-    audit_bytes_per_second: u64,
-
-    /// How the log on standard error is written
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    log: LogFormat,
+    #[command(flatten)]
+    flags: SettingFlags,
 }
 
 pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
-    start_log(args.log);
-    let unusable = |source| CliError::DataFolder { path: args.data_dir.display().to_string(), source };
-    std::fs::create_dir_all(&args.data_dir).map_err(unusable)?;
-    let settings = args.settings();
-    let catalog = Catalog::open(&args.data_dir, settings.catalog_options()).await?;
-    let no_port = |source| CliError::Listen { address: args.listen, source };
-    let listener = TcpListener::bind(args.listen).await.map_err(no_port)?;
+    let settings = args.flags.sources()?.settings()?;
+    start_log(&settings.log);
+    let no_folder =
+        "say where the catalog is kept: --data-dir DIR, or `data_dir` in the section [store] of prunus.toml";
+    let data_dir = settings.store.data_dir.clone().ok_or(CliError::NothingAsked(no_folder))?;
+    let unusable = |source| CliError::DataFolder { path: data_dir.display().to_string(), source };
+    std::fs::create_dir_all(&data_dir).map_err(unusable)?;
+    let catalog = Catalog::open(&data_dir, settings.catalog_options()).await?;
+    let listen = settings.server.listen;
+    let no_port = |source| CliError::Listen { address: listen, source };
+    let listener = TcpListener::bind(listen).await.map_err(no_port)?;
     let address = listener.local_addr().map_err(no_port)?;
     let mut signals = Signals::listen().map_err(CliError::Runtime)?;
     print(&format!("listening on http://{address}\n"))?;
@@ -85,38 +67,6 @@ pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-impl ServeArgs {
-    fn settings(&self) -> Settings {
-        let mut settings = Settings::default();
-        settings.server.listen = self.listen;
-        settings.store.data_dir = Some(self.data_dir.clone());
-        settings.store.plan_cache_bytes = self.plan_cache_bytes;
-        settings.store.power_loss_may_lose_commits = self.power_loss_may_lose_commits;
-        settings.store.audit_bytes_per_second = self.audit_bytes_per_second;
-        settings.log.format = self.log;
-        settings
-    }
-}
-
-/// The address that a text names. Of a name with several it is the first of IPv4: that is where clients look by default.
-fn address(text: &str) -> Result<SocketAddr, String> {
-    if let Ok(address) = text.parse() {
-        return Ok(address);
-    }
-    let (host, port) = text.rsplit_once(':').unwrap_or(("", text));
-    if host.is_empty() {
-        let port = port.parse().unwrap_or(8181_u16);
-        return Err(format!(
-            "say which host, such as 127.0.0.1:{port} for this machine alone, or 0.0.0.0:{port} for all"
-        ));
-    }
-    let named =
-        text.to_socket_addrs().map_err(|error| format!("an address is HOST:PORT, such as 127.0.0.1:8181: {error}"))?;
-    let named: Vec<SocketAddr> = named.collect();
-    let first = named.iter().find(|address| address.is_ipv4()).or(named.first());
-    first.copied().ok_or_else(|| "the host has no address".to_owned())
-}
-
 /// The signals that ask a server to stop.
 struct Signals {
     interrupt: Signal,
@@ -137,29 +87,15 @@ impl Signals {
 }
 
 /// Logs to standard error; where a log is being written already, that one goes on.
-fn start_log(format: LogFormat) {
-    let filter = EnvFilter::builder().with_default_directive(LevelFilter::INFO.into()).from_env_lossy();
+fn start_log(settings: &LogSettings) {
+    let filter = EnvFilter::builder().with_default_directive(LevelFilter::INFO.into());
+    let filter = filter.parse_lossy(settings.filter.as_deref().unwrap_or_default());
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .with_ansi(Paint::of_stderr() == Paint::Ansi);
-    let _ = match format {
+    let _ = match settings.format {
         LogFormat::Text => log.try_init(),
         LogFormat::Json => log.json().try_init(),
     };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_are_read_and_hosts_resolved() {
-        assert_eq!(address("[::1]:0").unwrap().to_string(), "[::1]:0");
-        assert_eq!(address("localhost:8181").unwrap().port(), 8181);
-        for text in ["8181", ":8181"] {
-            assert!(address(text).unwrap_err().contains("127.0.0.1:8181 for this machine"), "{text}");
-        }
-        assert!(address("here").is_err());
-    }
 }

@@ -15,6 +15,8 @@ pub(super) enum FormPart {
     Field,
     /// Those of a query string.
     Parameter,
+    /// Those of a configuration.
+    Key,
 }
 
 /// A fault of form.
@@ -33,6 +35,7 @@ impl FormError {
         let part = match part {
             FormPart::Field => "field",
             FormPart::Parameter => "parameter",
+            FormPart::Key => "key",
         };
         match self {
             Self::UnknownField { field, expected } => unknown(part, field, expected),

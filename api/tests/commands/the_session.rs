@@ -22,7 +22,7 @@ async fn every_route_is_reached_by_a_command() {
 
 fn makes_and_changes_tables(session: &Session) {
     assert!(session.shows(&["health"]).0.ends_with(" answers and is ready\n"));
-    assert!(session.shows(&["config"]).1["limits"]["page_size"].is_u64());
+    assert!(session.shows(&["config", "server"]).1["limits"]["page_size"].is_u64());
     session.does(&["namespace", "create", "shop", "--property", "owner=me"]);
     assert_eq!(session.shows(&["namespace", "list"]).0, "shop\n");
     let (_, namespace) = session.shows(&["namespace", "show", "shop"]);

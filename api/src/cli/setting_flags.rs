@@ -1,0 +1,142 @@
+//! Settings on the command line: over a file and the environment.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use prunus_catalog::{DEFAULT_AUDIT_BYTES_PER_SECOND, DEFAULT_PLAN_CACHE_BYTES};
+use serde_json::Value;
+
+use crate::settings::{DEFAULT_FILE, FILE_VARIABLE, LogFormat, Sources, address};
+
+use super::CliError;
+
+/// Where settings come from, and those that may be said here.
+#[derive(Debug, Args)]
+pub(super) struct SettingFlags {
+    /// The file of the configuration [env: PRUNUS_CONFIG] [default: prunus.toml in the current folder, if it is there]
+    // Clap shows an option that the environment sets in the usage of every error, as if it were required: this is read here.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// The folder that the catalog is kept in; it is made where it is missing
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<String>,
+
+    /// The address to listen on, as HOST:PORT; with port 0 a free port is taken, and printed [default: 127.0.0.1:8181]
+    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
+    listen: Option<SocketAddr>,
+
+    /// The certificate chain of the server as PEM, its own certificate first: with it, TLS alone is spoken. Read again when it
+    /// changes
+    #[arg(long, value_name = "FILE")]
+    tls_cert: Option<String>,
+
+    /// The private key of the certificate as PEM
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<String>,
+
+    /// Require an access token on a loopback address, too
+    #[arg(long, conflicts_with = "insecure_no_auth")]
+    require_tokens: bool,
+
+    /// Require no access token on any address: whoever reaches the server may do all that it can do
+    #[arg(long)]
+    insecure_no_auth: bool,
+
+    /// A folder or prefix below which tables and files may lie; may be given more than once. By default anywhere while requests need
+    /// no token, and nowhere while they do
+    #[arg(long, value_name = "PREFIX")]
+    allow_location: Vec<String>,
+
+    #[arg(long, value_name = "BYTES", help = plan_cache_help())]
+    plan_cache_bytes: Option<u64>,
+
+    /// Answer commits before they have reached the disk: faster, but a loss of power or a crash of the machine may lose the
+    /// last ones. Nothing is damaged by it, and nothing is lost when only the server ends
+    #[arg(long)]
+    power_loss_may_lose_commits: bool,
+
+    #[arg(long, value_name = "BYTES", help = audit_help())]
+    audit_bytes_per_second: Option<u64>,
+
+    /// How the log on standard error is written [default: text]
+    #[arg(long, value_name = "FORMAT")]
+    log: Option<LogFormat>,
+}
+
+fn plan_cache_help() -> String {
+    format!(
+        "How many bytes of what plans have read are kept in memory, so that others need not read it again [default: \
+         {DEFAULT_PLAN_CACHE_BYTES}]"
+    )
+}
+
+fn audit_help() -> String {
+    format!(
+        "How many bytes of data files are read a second to improve their statistics in the background: to count NaNs, to make bounds \
+         exact, to look at what was declared. Each file is read once; 0 reads nothing [default: {DEFAULT_AUDIT_BYTES_PER_SECOND}]"
+    )
+}
+
+impl SettingFlags {
+    /// What the file, the environment and these flags say.
+    pub(super) fn sources(&self) -> Result<Sources, CliError> {
+        let mut sources = Sources::default();
+        if let Some(path) = self.file() {
+            sources.add_file(&path)?;
+        }
+        let texts = std::env::vars_os().map(|(name, value)| (name.into_string(), value.into_string()));
+        sources.add_environment(texts.filter_map(|(name, value)| Some((name.ok()?, value.ok()?))));
+        for (section, key, value, flag) in self.said() {
+            if let Some(value) = value {
+                sources.add_flag(section, key, value, flag);
+            }
+        }
+        Ok(sources)
+    }
+
+    /// The file of the configuration. One that is named must be there.
+    fn file(&self) -> Option<PathBuf> {
+        let named = std::env::var_os(FILE_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
+        let default = || Some(PathBuf::from(DEFAULT_FILE)).filter(|path| path.exists());
+        self.config.clone().or(named).or_else(default)
+    }
+
+    /// Section, key, value and flag.
+    fn said(&self) -> [(&'static str, &'static str, Option<Value>, &'static str); 12] {
+        let text = |text: &Option<String>| text.clone().map(Value::from);
+        let set = |is_set: bool, value: Value| is_set.then_some(value);
+        let allowed = Some(&self.allow_location).filter(|prefixes| !prefixes.is_empty());
+        let format = |format: LogFormat| serde_json::to_value(format).unwrap_or_default();
+        [
+            ("store", "data_dir", text(&self.data_dir), "--data-dir"),
+            ("server", "listen", self.listen.map(|address| address.to_string().into()), "--listen"),
+            ("server", "tls_cert", text(&self.tls_cert), "--tls-cert"),
+            ("server", "tls_key", text(&self.tls_key), "--tls-key"),
+            ("access", "tokens", set(self.require_tokens, "required".into()), "--require-tokens"),
+            ("access", "tokens", set(self.insecure_no_auth, "off".into()), "--insecure-no-auth"),
+            ("storage", "allow", allowed.map(|prefixes| prefixes.clone().into()), "--allow-location"),
+            ("store", "plan_cache_bytes", self.plan_cache_bytes.map(Value::from), "--plan-cache-bytes"),
+            (
+                "store",
+                "power_loss_may_lose_commits",
+                set(self.power_loss_may_lose_commits, true.into()),
+                "--power-loss-may-lose-commits",
+            ),
+            (
+                "store",
+                "audit_bytes_per_second",
+                self.audit_bytes_per_second.map(Value::from),
+                "--audit-bytes-per-second",
+            ),
+            ("log", "format", self.log.map(format), "--log"),
+            (
+                "log",
+                "filter",
+                std::env::var("RUST_LOG").ok().filter(|filter| !filter.is_empty()).map(Value::from),
+                "RUST_LOG",
+            ),
+        ]
+    }
+}
