@@ -121,7 +121,7 @@ fn render(report: &CheckReport) -> String {
     text
 }
 
-const ADVICE: &str = "[rebuild]: from what is in the catalog; [collect]: from the data files; [restore]: from a backup. See docs/operations.md\n";
+const ADVICE: &str = "[rebuild]: from what is in the catalog; [collect]: from the data files; [restore]: from a backup. See docs/operating.md\n";
 
 fn table_of<'r>(report: &'r CheckReport, finding: &Finding) -> Option<&'r str> {
     report.tables.get(&finding.place.table_id?).map(String::as_str)
@@ -187,7 +187,7 @@ mod tests {
         shop.orders (table 3, manifest 7, file 9): the manifest has an entry of a file that has no row [restore]
         ... and 1,000 more
         1,002 faults in 1 table, 1 manifest, 4,096 files
-        [rebuild]: from what is in the catalog; [collect]: from the data files; [restore]: from a backup. See docs/operations.md
+        [rebuild]: from what is in the catalog; [collect]: from the data files; [restore]: from a backup. See docs/operating.md
         ");
     }
 
