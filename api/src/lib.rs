@@ -17,6 +17,7 @@ mod routed;
 mod detached;
 mod metrics;
 mod etag;
+mod access;
 mod idempotency;
 mod replies;
 mod page_token;

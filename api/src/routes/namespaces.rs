@@ -1,12 +1,12 @@
 //! Namespaces: create, list, look at, delete.
 
 use axum::Json;
-use axum::extract::State;
 use axum::response::Response;
-use prunus_catalog::{Catalog, Namespace, Render};
+use prunus_catalog::{Namespace, Render};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use crate::access::ActingCatalog;
 use crate::extract::{JsonBody, NamespaceOf, QueryOf};
 use crate::idempotency::KeyOf;
 use crate::openapi::values::PageSizeSchema;
@@ -39,7 +39,7 @@ pub(crate) struct NamesQuery {
     responses((status = 201, description = "The namespace.", body = NamespaceJson), Conflict),
 )]
 pub(crate) async fn create(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     key: KeyOf,
     JsonBody(new): JsonBody<NewNamespaceJson>,
 ) -> Result<Response, Problem> {
@@ -56,7 +56,7 @@ pub(crate) async fn create(
     responses((status = 200, description = "A page of them.", body = NamespacesJson), Refused),
 )]
 pub(crate) async fn list(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     QueryOf(query): QueryOf<NamesQuery>,
 ) -> Result<Json<NamespacesJson>, Problem> {
     let tokens = PageTokens::of("namespaces", &());
@@ -76,7 +76,7 @@ pub(crate) async fn list(
     responses((status = 200, description = "The namespace.", body = NamespaceJson), NotFound),
 )]
 pub(crate) async fn get(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     NamespaceOf(name): NamespaceOf,
 ) -> Result<Json<NamespaceJson>, Problem> {
     Ok(Json(catalog.load_namespace(name).await?.into()))
@@ -90,7 +90,7 @@ pub(crate) async fn get(
     responses((status = 204, description = "It is gone."), NotFound, Conflict),
 )]
 pub(crate) async fn delete(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     key: KeyOf,
     NamespaceOf(name): NamespaceOf,
 ) -> Result<Response, Problem> {
