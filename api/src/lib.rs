@@ -29,5 +29,6 @@ pub mod client;
 pub mod cli;
 pub mod demo;
 
+pub use access::NoAdmin;
 pub use router::{MAX_BODY_BYTES, router};
 pub use server::serve;

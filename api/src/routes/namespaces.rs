@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::response::Response;
-use prunus_catalog::{Namespace, Render};
+use prunus_catalog::{Namespace, Render, Role};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -43,13 +43,15 @@ pub(crate) async fn create(
     key: KeyOf,
     JsonBody(new): JsonBody<NewNamespaceJson>,
 ) -> Result<Response, Problem> {
-    let done = catalog.create_namespace_once(new.parse_name()?, new.properties, key.once(CREATED)).await?;
+    let name = new.parse_name()?;
+    catalog.principal().require(Role::Admin, &name)?;
+    let done = catalog.create_namespace_once(name, new.properties, key.once(CREATED)).await?;
     replies::answer(done, CREATED)
 }
 
 /// List the namespaces.
 ///
-/// By name.
+/// By name: those that the token may see.
 #[utoipa::path(
     get, path = "/v1/namespaces", operation_id = "list_namespaces", tag = "namespaces",
     params(NamesQuery),

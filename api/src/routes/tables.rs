@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use prunus_catalog::{Render, Table};
+use prunus_catalog::{Render, Role, Table};
 
 use super::namespaces::NamesQuery;
 use crate::access::ActingCatalog;
@@ -92,7 +92,11 @@ pub(crate) async fn alter(
     TableOf(ident): TableOf,
     JsonBody(body): JsonBody<AlterTableJson>,
 ) -> Result<Response, Problem> {
-    let done = catalog.alter_table_once(ident, body.parse(), key.once(ALTERED)).await?;
+    let request = body.parse();
+    if let Some(renamed) = &request.rename {
+        catalog.principal().require(Role::Writer, &renamed.namespace)?;
+    }
+    let done = catalog.alter_table_once(ident, request, key.once(ALTERED)).await?;
     replies::tagged_answer(done, ALTERED)
 }
 

@@ -2,7 +2,7 @@
 
 use axum::Extension;
 use axum::response::Response;
-use prunus_catalog::{Done, Render, TableCommitted};
+use prunus_catalog::{Done, Render, Role, TableCommitted};
 
 use crate::access::ActingCatalog;
 use crate::detached;
@@ -31,6 +31,9 @@ pub(crate) async fn create(
     JsonBody(transaction): JsonBody<TransactionJson>,
 ) -> Result<Response, Problem> {
     let commits = transaction.parse()?;
+    for commit in &commits {
+        catalog.principal().require(Role::Writer, &commit.table.namespace)?;
+    }
     detached::to_the_end(async move {
         let done = catalog.commit_all_once(commits, key.once(COMMITTED)).await?;
         if let Done::Now(committed) = &done {
