@@ -1,6 +1,6 @@
 //! The command line: arguments become plain structs, and each subcommand is one call.
 //!
-//! All subcommands but `serve`, `demo`, `check`, `backup` and `restore` are clients of the public HTTP API.
+//! All subcommands but `serve`, `demo`, `check`, `backup` and `restore`, and `token` where it is told so, are clients of the public HTTP API.
 
 mod audit;
 mod backup;
@@ -45,6 +45,7 @@ mod statistics;
 mod table;
 mod tag;
 mod time;
+mod token;
 mod transaction;
 
 use clap::{FromArgMatches, Parser, Subcommand};
@@ -91,6 +92,7 @@ enum Command {
     Orphans(orphans::OrphansArgs),
     Health(health::HealthArgs),
     Config(config::ConfigArgs),
+    Token(token::TokenArgs),
     Check(check::CheckArgs),
     Backup(backup::BackupArgs),
     Restore(restore::RestoreArgs),
@@ -171,6 +173,7 @@ impl Command {
             Self::Orphans(args) => orphans::run(args).await,
             Self::Config(args) => config::run(args).await,
             Self::Health(args) => health::run(args).await,
+            Self::Token(args) => token::run(args).await,
             Self::Check(args) => check::run(args).await,
             Self::Backup(args) => backup::run(args).await,
             Self::Restore(args) => restore::run(args).await,
@@ -255,6 +258,13 @@ mod tests {
         "prunus serve --data-dir /data --listen 0.0.0.0:1 --insecure-no-auth --tls-cert c --tls-key k",
         "prunus serve --data-dir /data --allow-location s3://b/ --allow-location /data",
         "prunus completions bash",
+        "prunus token create ana --grant admin --data-dir /data",
+        "prunus token create ana --grant reader:a.b --grant writer:c --expires-in 90d --json",
+        "prunus token create ana --grant reader --expires-at 2027-01-31 --url https://host --token-file t",
+        "prunus token list --limit 5",
+        "prunus token list --data-dir /data --json",
+        "prunus token revoke ana",
+        "prunus plan a.b --token-file t",
     ];
 
     const SENSELESS: &[&str] = &[
@@ -302,6 +312,16 @@ mod tests {
         "prunus restore --data-dir /data",
         "prunus demo --scale 0",
         "prunus demo --scale 1000",
+        "prunus token",
+        "prunus token create ana",
+        "prunus token create ana --grant owner",
+        "prunus token create ana --grant reader:",
+        "prunus token create a/b --grant reader",
+        "prunus token create ana --grant reader --expires-in 90d --expires-at 2027-01-31",
+        "prunus token create ana --grant reader --expires-in -1d",
+        "prunus token create ana --grant reader --data-dir /data --url http://h",
+        "prunus token list --data-dir /data --token-file t",
+        "prunus plan a.b --token prunus_x",
     ];
 
     #[test]

@@ -10,11 +10,12 @@ mod namespaces;
 mod scans;
 mod server;
 mod tables;
+mod tokens;
 
 use std::time::Duration;
 
-use prunus_catalog::TableIdent;
-use reqwest::header::HeaderValue;
+use prunus_catalog::{TableIdent, TokenSecret};
+use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -35,6 +36,8 @@ pub struct Client {
     http: reqwest::Client,
     base: Url,
     idempotency_key: Option<HeaderValue>,
+    /// The whole header; marked as sensitive, so that it is shown nowhere.
+    authorization: Option<HeaderValue>,
 }
 
 /// Which page of a listing; by default the first, as long as the server makes it.
@@ -110,7 +113,24 @@ impl Client {
             // A proxy from the environment leads away from this machine.
             builder = builder.no_proxy();
         }
-        Ok(Self { http: builder.build().map_err(ClientError::SetUp)?, base, idempotency_key: None })
+        Ok(Self {
+            http: builder.build().map_err(ClientError::SetUp)?,
+            base,
+            idempotency_key: None,
+            authorization: None,
+        })
+    }
+
+    /// The same client, whose requests show this token.
+    #[must_use]
+    pub fn with_token(self, token: &TokenSecret) -> Self {
+        // A token is visible ASCII, of which there is always a header.
+        let header = HeaderValue::from_str(&format!("Bearer {}", token.reveal())).ok();
+        let authorization = header.map(|mut header| {
+            header.set_sensitive(true);
+            header
+        });
+        Self { authorization, ..self }
     }
 
     /// The same client, whose changing requests carry this `Idempotency-Key`: use it for one change alone, sent as often as need be.
@@ -125,12 +145,20 @@ impl Client {
     }
 
     fn get(&self, url: Url) -> RequestBuilder {
-        self.http.get(url)
+        self.request(Method::GET, url)
+    }
+
+    fn request(&self, method: Method, url: Url) -> RequestBuilder {
+        let request = self.http.request(method, url);
+        match &self.authorization {
+            Some(authorization) => request.header(AUTHORIZATION, authorization),
+            None => request,
+        }
     }
 
     /// A request that changes something.
     fn change(&self, method: Method, url: Url) -> RequestBuilder {
-        let request = self.http.request(method, url);
+        let request = self.request(method, url);
         match &self.idempotency_key {
             Some(key) => request.header(IDEMPOTENCY_KEY, key),
             None => request,
@@ -234,6 +262,17 @@ mod tests {
         ] {
             assert_eq!(is_loopback(&url.parse().unwrap()), expected, "{url}");
         }
+    }
+
+    #[test]
+    fn a_token_is_not_shown_by_accident() {
+        let token: TokenSecret = format!("prunus_{}", "x".repeat(43)).parse().unwrap();
+        let client = Client::new("http://h".parse().unwrap()).unwrap().with_token(&token);
+        let request = client.get(client.url(&["config"]));
+        assert!(!format!("{client:?} {request:?}").contains("xxx"));
+        let request = request.build().unwrap();
+        assert_eq!(request.headers()[AUTHORIZATION], format!("Bearer {}", token.reveal()));
+        assert!(!format!("{request:?}").contains("xxx"));
     }
 
     #[tokio::test]

@@ -6,9 +6,12 @@ mod form_error;
 mod form_tree;
 mod query;
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use prunus_catalog::{AuditId, Fault, ManifestId, NameError, NamespaceName, SnapshotId, TableIdent, TagName};
+use prunus_catalog::{AuditId, Fault, ManifestId, NamespaceName, SnapshotId, TableIdent, TagName, TokenName};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -44,6 +47,7 @@ struct PathParts {
     tag: Option<String>,
     audit_id: Option<String>,
     manifest_id: Option<String>,
+    token: Option<String>,
 }
 
 /// A part of a path, or what is wrong with it.
@@ -70,8 +74,8 @@ impl PathParts {
     }
 }
 
-fn name<T: std::str::FromStr<Err = NameError>>(part: &'static str, text: Option<&str>) -> Part<T> {
-    text.unwrap_or_default().parse().map_err(|error: NameError| vec![Fault::at(part, error.to_string())])
+fn name<T: FromStr<Err: Display>>(part: &'static str, text: Option<&str>) -> Part<T> {
+    text.unwrap_or_default().parse().map_err(|error: T::Err| vec![Fault::at(part, error.to_string())])
 }
 
 fn number(part: &'static str, text: Option<&str>) -> Part<i64> {
@@ -162,5 +166,17 @@ impl<S: Send + Sync> FromRequestParts<S> for ManifestOf {
         let parts = PathParts::of(parts).await?;
         let manifest_id = number("manifest_id", parts.manifest_id.as_deref()).map(ManifestId);
         parts.of_table(manifest_id).map(|(table, manifest_id)| Self(table, manifest_id))
+    }
+}
+
+/// The token that the path names.
+pub(crate) struct TokenOf(pub(crate) TokenName);
+
+impl<S: Send + Sync> FromRequestParts<S> for TokenOf {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let token = PathParts::of(parts).await?.token;
+        name("token", token.as_deref()).map(Self).map_err(Problem::MalformedPathParts)
     }
 }

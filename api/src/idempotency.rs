@@ -18,7 +18,8 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::problem::{self, Problem};
 use crate::replies::{self, Kept};
-use crate::{detached, etag, extract, request_id};
+use crate::routes::tokens;
+use crate::{access, detached, etag, extract, request_id};
 
 /// The header that a key comes in.
 pub(crate) const HEADER: &str = "Idempotency-Key";
@@ -26,8 +27,6 @@ pub(crate) const HEADER: &str = "Idempotency-Key";
 pub(crate) const MAX_KEY_BYTES: usize = 255;
 /// The largest reply that is stored here, in bytes. A change that stores its own does so whatever its size.
 const MAX_STORED_REPLY_BYTES: usize = 1 << 20;
-/// Whose keys they are, until there are principals.
-const NOBODY: &str = "";
 /// The header of an answer that was given before.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
@@ -51,7 +50,7 @@ impl<S: Send + Sync> FromRequestParts<S> for KeyOf {
 
 /// The middleware that answers a changing request from what is stored under its key, or stores what it is answered.
 pub(crate) async fn keep_replies(State(catalog): State<Catalog>, request: Request, next: Next) -> Response {
-    if !is_change(request.method(), request.uri().path()) {
+    if !takes_key(request.method(), request.uri().path()) {
         return next.run(request).await;
     }
     match key_of(request.headers()) {
@@ -68,6 +67,12 @@ pub(crate) fn is_change(method: &Method, path: &str) -> bool {
         Method::PUT | Method::PATCH | Method::DELETE => true,
         _ => false,
     }
+}
+
+/// Whether a request may have a key. A new token has none, since the reply to it is stored nowhere: it has the secret. That it is not
+/// made twice is seen to by its name.
+pub(crate) fn takes_key(method: &Method, path: &str) -> bool {
+    is_change(method, path) && !(*method == Method::POST && path == tokens::PATH)
 }
 
 fn key_of(headers: &HeaderMap) -> Result<Option<String>, Problem> {
@@ -139,14 +144,15 @@ fn replay(reply: StoredReply, method: &Method, request_id: String) -> Result<Res
     Ok(response)
 }
 
-/// The identity of a request: its route is a part of the scope, its query of the content.
+/// The identity of a request: its principal and its route are the scope, its query is of the content. Names of principals hold no
+/// space, so no scope is two.
 fn request_key(parts: &Parts, key: String, body: &Bytes) -> RequestKey {
     let mut content = Xxh3::new();
     content.update(parts.uri.query().unwrap_or_default().as_bytes());
     // Stands in no query, so that none can be taken for the beginning of a body.
     content.update(b"\n");
     content.update(body);
-    let scope = format!("{NOBODY} {} {}", parts.method, parts.uri.path());
+    let scope = format!("{} {} {}", access::principal_name(&parts.extensions), parts.method, parts.uri.path());
     RequestKey { scope, key, content_hash: content.digest128() }
 }
 

@@ -17,6 +17,7 @@ mod routed;
 mod detached;
 mod metrics;
 mod etag;
+mod access;
 mod idempotency;
 mod replies;
 mod page_token;
@@ -28,5 +29,6 @@ pub mod client;
 pub mod cli;
 pub mod demo;
 
+pub use access::NoAdmin;
 pub use router::{MAX_BODY_BYTES, router};
 pub use server::serve;

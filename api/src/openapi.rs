@@ -8,8 +8,10 @@ pub(crate) mod values;
 
 use std::sync::LazyLock;
 
+use axum::http::Method;
+use utoipa::openapi::path::Operation;
 use utoipa::openapi::schema::{AdditionalProperties, Schema};
-use utoipa::openapi::{OpenApi, RefOr};
+use utoipa::openapi::{OpenApi, PathItem, RefOr};
 use utoipa::{OpenApi as _, ToSchema};
 
 use crate::wire::{ConflictReasonJson, DefaultsJson, LimitsJson, SchemaChangeJson, ZoneJson};
@@ -23,7 +25,8 @@ pub(crate) use problems::{Conflict, Gone, NotFound, Refused, Unavailable};
         description = "A lakehouse catalog: it keeps Parquet files with statistics, and tells which of them can hold a row that a \
                        filter matches.\n\nErrors are `application/problem+json`, with a `type` that names the problem. Listings and \
                        plans come in pages: send `next_page_token` as `page_token` until there is none. A changing request may \
-                       have an `Idempotency-Key`, under which it can be sent again.",
+                       have an `Idempotency-Key`, under which it can be sent again.\n\nA server that is reached from other machines needs \
+                       tokens: what an operation needs of one stands in `docs/access.md`.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     tags(
@@ -35,6 +38,7 @@ pub(crate) use problems::{Conflict, Gone, NotFound, Refused, Unavailable};
         (name = "files", description = "What is registered of files and columns."),
         (name = "audits", description = "Whether what is registered is true."),
         (name = "maintenance", description = "The layout of a table, and what it no longer needs."),
+        (name = "access", description = "Who may use it."),
         (name = "server", description = "The server itself."),
     ),
     components(schemas(crate::wire::ProblemJson)),
@@ -44,6 +48,18 @@ struct Api;
 /// The document before it has any operation.
 pub(crate) fn opening() -> OpenApi {
     Api::openapi()
+}
+
+/// The operations of a path.
+pub(crate) fn operations_of(item: &PathItem) -> impl Iterator<Item = (Method, &Operation)> {
+    let operations = [
+        (Method::GET, &item.get),
+        (Method::PUT, &item.put),
+        (Method::POST, &item.post),
+        (Method::PATCH, &item.patch),
+        (Method::DELETE, &item.delete),
+    ];
+    operations.into_iter().filter_map(|(method, operation)| Some((method, operation.as_ref()?)))
 }
 
 /// The document of the router, as it is served: pretty-printed JSON.

@@ -37,6 +37,20 @@ pub(crate) enum Problem {
     /// The catalog refused it, or failed.
     #[error(transparent)]
     Catalog(#[from] Error),
+    /// The request shows no token, and needs one.
+    #[error("a token is needed here: send it as `Authorization: Bearer TOKEN`")]
+    NoToken,
+    /// The token of the request opens nothing. Which it is or was is for the log alone.
+    #[error("the token opens nothing here: it is not one that was given, or it has expired or was revoked")]
+    RefusedToken,
+    /// Nothing lets anyone do this.
+    #[error("this operation is let to nobody")]
+    Closed,
+    /// The request was sent here by way of a name that is not this machine's.
+    #[error(
+        "requests here need no token, so they must name a loopback address such as 127.0.0.1 or localhost as their host; a server          that has another name needs tokens, or has to be told that it needs none"
+    )]
+    ForeignHost,
     /// No route has this path.
     #[error("there is no route `{0}`; what there is stands at /docs, and for programs at /openapi.json")]
     NoSuchRoute(String),
@@ -134,9 +148,10 @@ impl Problem {
     /// What is kept of it to be given again: a refusal that the same request would meet again. `None` for what may pass, what
     /// is not of the request, and for a key that stands for another request.
     pub(crate) fn to_stored_reply(&self) -> Option<StoredReply> {
-        const PASSING: [StatusCode; 4] = [
+        const PASSING: [StatusCode; 5] = [
             StatusCode::UNAUTHORIZED,
             StatusCode::FORBIDDEN,
+            StatusCode::MISDIRECTED_REQUEST,
             StatusCode::REQUEST_TIMEOUT,
             StatusCode::TOO_MANY_REQUESTS,
         ];

@@ -18,11 +18,12 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::access::{Access, Guard, admit};
 use crate::metrics::{self, Metrics};
 use crate::problem::{self, Problem};
 use crate::routes::{
     self, audits, changes, columns, commits, config, docs, expire, files, health, manifests, namespaces, orphans, plan,
-    problems, regroup, snapshots, tables, tags, transactions,
+    problems, regroup, snapshots, tables, tags, tokens, transactions,
 };
 use crate::settings::Settings;
 use crate::{accept, idempotency, openapi, request_id, routed, unread};
@@ -35,15 +36,21 @@ const MIN_COMPRESSED_BYTES: u16 = 1024;
 
 /// The HTTP API over a catalog. What of the settings is of a listener has no meaning here; requests need a token if that is
 /// required.
-pub fn router(catalog: Catalog, _settings: &Settings) -> Router {
+pub fn router(catalog: Catalog, settings: &Settings) -> Router {
+    router_with(catalog, settings.access.of_no_listener())
+}
+
+/// The same where it is settled whether requests need a token.
+pub(crate) fn router_with(catalog: Catalog, access: Access) -> Router {
     // Inside the limit of bodies, since it reads them.
     let keep_replies = from_fn_with_state(catalog.clone(), idempotency::keep_replies);
     let (routes, described) = routes().split_for_parts();
+    let guard = Arc::new(Guard::new(access, catalog.clone(), &described.paths));
     let leave_what_is_routed = from_fn_with_state(Arc::new(described.paths), routed::leave_what_is_routed);
     let routes = routes.fallback(no_such_route).method_not_allowed_fallback(method_not_allowed);
     let routes = routes.with_state(catalog).layer(keep_replies).layer(DefaultBodyLimit::max(MAX_BODY_BYTES));
     let routes = routes.layer(from_fn(accept::require_format)).layer(from_fn(unread::refuse));
-    with_layers(routes.layer(leave_what_is_routed))
+    with_layers(routes.layer(from_fn_with_state(guard, admit)).layer(leave_what_is_routed))
 }
 
 /// All routes, each with what the document says of it. Their methods and paths stand in `the_routes_are_these` below.
@@ -60,6 +67,9 @@ fn routes() -> OpenApiRouter<Catalog> {
         .routes(routes!(docs::file))
         .routes(routes!(problems::list))
         .routes(routes!(problems::get))
+        // Who may use it.
+        .routes(routes!(tokens::list, tokens::create))
+        .routes(routes!(tokens::revoke))
         // Namespaces.
         .routes(routes!(namespaces::list, namespaces::create))
         .routes(routes!(namespaces::get, namespaces::delete))
@@ -515,6 +525,9 @@ mod tests {
         DELETE /v1/namespaces/{namespace}/tables/{table}/tags/{tag}: delete_tag
         GET    /v1/namespaces/{namespace}/tables/{table}/tags/{tag}: get_tag
         PUT    /v1/namespaces/{namespace}/tables/{table}/tags/{tag}: set_tag
+        GET    /v1/tokens: list_tokens
+        POST   /v1/tokens: create_token
+        DELETE /v1/tokens/{token}: revoke_token
         POST   /v1/transactions: commit_transaction
         ");
     }

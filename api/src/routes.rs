@@ -19,4 +19,5 @@ pub(crate) mod regroup;
 pub(crate) mod snapshots;
 pub(crate) mod tables;
 pub(crate) mod tags;
+pub(crate) mod tokens;
 pub(crate) mod transactions;

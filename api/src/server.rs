@@ -6,14 +6,15 @@ use prunus_catalog::Catalog;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use crate::router::router;
+use crate::router::router_with;
 use crate::settings::Settings;
 
 /// Answers on the listener until `shutdown` is ready, then finishes the requests that have begun. Beside that it works on
 /// audits; what of these is begun then is done again by the next server.
 ///
 /// # Errors
-/// What the operating system says of the listener.
+/// What the operating system says of the listener; [`NoAdmin`](crate::NoAdmin) if its address needs tokens, and nobody has one that
+/// could give them.
 pub async fn serve(
     catalog: Catalog,
     listener: TcpListener,
@@ -22,7 +23,8 @@ pub async fn serve(
 ) -> io::Result<()> {
     let auditor = catalog.clone();
     let audits = AbortOnDrop(tokio::spawn(async move { auditor.run_audits().await }));
-    let served = axum::serve(listener, router(catalog, &settings)).with_graceful_shutdown(shutdown).await;
+    let access = settings.access.of_listener(listener.local_addr()?, &catalog).map_err(io::Error::other)?;
+    let served = axum::serve(listener, router_with(catalog, access)).with_graceful_shutdown(shutdown).await;
     drop(audits);
     served
 }

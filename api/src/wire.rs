@@ -26,6 +26,7 @@ mod snapshot;
 mod statistics;
 mod table;
 mod tag;
+mod token;
 mod transaction;
 mod unique_map;
 mod time;
@@ -57,6 +58,7 @@ pub use snapshot::{SnapshotIdJson, SnapshotJson, SnapshotsJson};
 pub use statistics::{NewStatisticsJson, PrecisionJson, ProvenanceJson, ProvenancesJson, StatisticsJson};
 pub use table::{NewSchemaJson, NewTableJson, SchemaJson, TableJson, TableNameJson, TablesJson};
 pub use tag::{TagJson, TagsJson};
+pub use token::{CreatedTokenJson, NewTokenJson, SecretJson, TokenJson, TokensJson};
 pub use transaction::{TableCommitJson, TableCommittedJson, TransactionCommittedJson, TransactionJson};
 
 pub(crate) use file::partition_json;

@@ -37,7 +37,7 @@ impl Catalog {
 
     /// The same on this thread, which must be one that may block.
     pub(crate) fn read_here<T>(&self, job: impl FnOnce(&ReadTransaction<'_>) -> Result<T>) -> Result<T> {
-        self.store.read(|tx| job(tx).map_err(|error| suggestion::with_suggestion(tx, error)))
+        self.store.read(|tx| job(tx).map_err(|error| suggestion::with_suggestion(tx, &self.principal, error)))
     }
 
     /// Runs `job` on the writer and returns when it is durable. No thread waits for it, unless the queue is full.
@@ -46,7 +46,10 @@ impl Catalog {
         job: impl FnMut(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let mut job = job;
-        let job = move |tx: &WriteTransaction<'_>| job(tx).map_err(|error| suggestion::with_suggestion(tx, error));
+        let principal = Arc::clone(&self.principal);
+        let job = move |tx: &WriteTransaction<'_>| {
+            job(tx).map_err(|error| suggestion::with_suggestion(tx, &principal, error))
+        };
         let (sender, answer) = oneshot::channel();
         // A caller that has gone away does not want its answer.
         if let Some(waiting) = self.store.submit(job, move |answer| drop(sender.send(answer))) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use prunus_manifest::{PowerLoss, Store, StoreOptions};
 use tokio::sync::Notify;
 
+use crate::access::{Principal, Tokens};
 use crate::actor::Actor;
 use crate::audit::AuditBudget;
 use crate::clock::{Clock, SystemClock};
@@ -37,6 +38,9 @@ pub struct Catalog {
     pub(crate) files_came: Arc<Notify>,
     /// Who asks for what is done through this clone.
     pub(crate) actor: Arc<Actor>,
+    /// What they may see; of a catalog that nobody was named for, everything.
+    pub(crate) principal: Arc<Principal>,
+    pub(crate) tokens: Arc<Tokens>,
 }
 
 /// What may be set when a catalog is opened.
@@ -83,7 +87,12 @@ impl Catalog {
             late_columns: Some(late_columns::read),
             ..StoreOptions::default()
         };
-        let store = blocking::run(move || Ok(Store::open_with(&path, &store_options)?)).await?;
+        let (store, tokens) = blocking::run(move || {
+            let store = Store::open_with(&path, &store_options)?;
+            let tokens = store.read(|tx| Tokens::load(tx))?;
+            Ok((store, tokens))
+        })
+        .await?;
         Ok(Self {
             store: Arc::new(store),
             storage: Arc::new(Storage::from_environment()),
@@ -96,6 +105,8 @@ impl Catalog {
             audits_begun: Arc::default(),
             files_came: Arc::default(),
             actor: Arc::default(),
+            principal: Arc::new(Principal::anyone()),
+            tokens: Arc::new(tokens),
         })
     }
 
@@ -103,6 +114,19 @@ impl Catalog {
     #[must_use]
     pub fn acting_as(&self, actor: Actor) -> Self {
         Self { actor: Arc::new(actor), ..self.clone() }
+    }
+
+    /// The same catalog as a principal has it: changes are theirs, and no answer names what they may not see. Whether they may do
+    /// what they ask for is for the caller to require.
+    #[must_use]
+    pub fn on_behalf_of(&self, principal: Arc<Principal>, request_id: String) -> Self {
+        let actor = Actor { principal: principal.name().to_owned(), request_id };
+        Self { principal, ..self.acting_as(actor) }
+    }
+
+    /// Who asks for what is done through this clone.
+    pub fn principal(&self) -> &Principal {
+        &self.principal
     }
 
     /// That the store can be read, and is what it was when it was opened. Reads a page of it or two.

@@ -1,8 +1,11 @@
 //! What the catalog can answer instead of a result.
 
-use prunus_manifest::{Conflict, MAX_AUDITS_PER_TABLE, MAX_FILES_PER_ROLLBACK, MAX_TAGS_PER_TABLE, SnapshotId};
+use prunus_manifest::{
+    Conflict, MAX_AUDITS_PER_TABLE, MAX_FILES_PER_ROLLBACK, MAX_TAGS_PER_TABLE, MAX_TOKENS, SnapshotId,
+};
 use prunus_pruner::{FilterError, ZoneMapsError};
 
+use crate::access::Needed;
 use crate::clock::time_text;
 use crate::name::TableIdent;
 use crate::storage::StorageError;
@@ -134,6 +137,9 @@ pub enum Error {
     /// The key of the request was given to a request of another content before.
     #[error("the key was given to a request of another content before")]
     KeyReused,
+    /// The principal may not do this, whether or not what it is about is there.
+    #[error("the role {0} is needed")]
+    Forbidden(Needed),
     /// The request was understood and cannot be carried out; every fault that was found.
     #[error("{}", summary(.0))]
     Invalid(Vec<Fault>),
@@ -168,6 +174,12 @@ pub enum Error {
     /// The stored schema of a table cannot be read.
     #[error("the stored schema of a table cannot be read")]
     StoredSchema,
+    /// A stored grant of a token cannot be read.
+    #[error("the stored grants of the token `{0}` cannot be read")]
+    StoredGrant(String),
+    /// The system gives no random numbers, of which tokens are made.
+    #[error("the system gives no random numbers")]
+    NoRandomness,
     /// Columns of statistics do not fit together.
     #[error("columns of statistics do not fit together")]
     ZoneMaps(#[from] ZoneMapsError),
@@ -216,6 +228,11 @@ impl From<prunus_manifest::Error> for Error {
             Store::TagNotFound { name, .. } => Self::NotFound { what: "tag", name },
             Store::TooManyTags(_) => {
                 Self::invalid(Fault::at("tag", format!("a table has at most {MAX_TAGS_PER_TABLE} tags")))
+            }
+            Store::TokenExists(name) => Self::AlreadyExists { what: "token", name },
+            Store::TokenNotFound(name) => Self::NotFound { what: "token", name },
+            Store::TooManyTokens => {
+                Self::invalid(Fault::new(format!("{MAX_TOKENS} tokens hold already, and no more can")))
             }
             Store::RollbackTooLarge => {
                 let message =

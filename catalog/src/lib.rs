@@ -38,6 +38,7 @@
 mod catalog;
 mod clock;
 mod actor;
+mod access;
 mod limits;
 mod error;
 mod blocking;
@@ -90,6 +91,10 @@ mod regroup;
 mod audit;
 mod operations;
 
+pub use access::{
+    Grant, GrantError, Grants, MAX_GRANTS, MAX_TOKEN_NAME_BYTES, Needed, NewToken, Places, Principal, RefusedToken,
+    Scope, Token, TokenFormError, TokenName, TokenNameError, TokenSecret,
+};
 pub use actor::Actor;
 pub use alter::{AlterRequest, MAX_COLUMN_PATHS, MAX_FIELDS_OF_ALL_SCHEMAS, MAX_SCHEMAS};
 pub use audit::{AuditBudget, AuditPage, AuditRequest, DEFAULT_AUDIT_BYTES_PER_SECOND, FoundByAudit};
@@ -129,8 +134,9 @@ pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
     AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, DataFileColumns,
     DataFileRow, Distinct, Error as StoreError, Existing, Fault as CheckFault, FileId, Finding, MAX_AUDITS_PER_TABLE,
-    MAX_FILES_PER_ROLLBACK, MAX_READERS, MAX_TAGS_PER_TABLE, ManifestId, ManifestZone, Mend, Operation, Place,
-    PowerLoss, REPLY_KEPT_MS, RequestKey, SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
+    MAX_FILES_PER_ROLLBACK, MAX_READERS, MAX_TAGS_PER_TABLE, MAX_TOKENS, ManifestId, ManifestZone, Mend, Operation,
+    Place, PowerLoss, REPLY_KEPT_MS, RequestKey, Role, SchemaId, SnapshotId, StoredReply, TableId, TableLayout,
+    TagChange, Totals,
 };
 pub use prunus_pruner::{
     FilterError, MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_WORDS, NanOrder, Obstacle, Obstacles, Outcome, Verdict,

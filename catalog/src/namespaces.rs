@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use prunus_manifest::{NamespaceRow, WriteTransaction};
+use prunus_manifest::{NamespaceRow, ReadTransaction, Role, WriteTransaction};
 
+use crate::access::Places;
 use crate::catalog::Catalog;
 use crate::name::NamespaceName;
 use crate::once::{Done, Once};
@@ -56,13 +57,14 @@ impl Catalog {
         self.write_once(once, create).await
     }
 
-    /// A page of namespaces in the order of their names, from the first one after `after`, and whether there are more.
+    /// A page of the namespaces that the principal may see, in the order of their names, from the first one after `after`, and whether there are more.
     ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn list_namespaces(&self, after: String, page_size: PageSize) -> Result<(Vec<Namespace>, bool)> {
+        let places = self.principal.places(Role::Reader);
         self.read(move |tx| {
-            let mut rows = tx.list_namespaces(&after, page_size.and_one())?;
+            let mut rows = list_within(tx, &places, &after, page_size.and_one())?;
             let more = page_size.cut(&mut rows);
             Ok((rows.into_iter().map(Namespace::from).collect(), more))
         })
@@ -96,4 +98,16 @@ impl Catalog {
     pub async fn delete_namespace_once(&self, name: NamespaceName, once: Once<()>) -> Result<Done<()>> {
         self.write_once(once, move |tx| Ok(tx.delete_namespace(name.as_str())?)).await
     }
+}
+
+/// At least the first `limit` namespaces of these places, in the order of their names, as far as there are so many.
+fn list_within(tx: &ReadTransaction<'_>, places: &Places, after: &str, limit: u32) -> Result<Vec<NamespaceRow>> {
+    let Places::Within(names) = places else { return Ok(tx.list_namespaces(after, limit)?) };
+    let mut rows = Vec::new();
+    for name in names {
+        rows.extend(tx.list_namespaces_within(name.as_str(), after, limit)?);
+    }
+    // Names that are not below `a` may stand between it and those that are, such as `a-b`.
+    rows.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(rows)
 }

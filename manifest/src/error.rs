@@ -8,8 +8,8 @@ use prunus_statistics::{CodecError, FieldId, UnknownType};
 use rusqlite::ErrorCode;
 
 use crate::{
-    AuditId, FileId, MAX_AUDITS_PER_TABLE, MAX_FILES_PER_ROLLBACK, MAX_TAGS_PER_TABLE, ManifestId, SchemaId,
-    SnapshotId, TableId, Totals,
+    AuditId, FileId, MAX_AUDITS_PER_TABLE, MAX_FILES_PER_ROLLBACK, MAX_TAGS_PER_TABLE, MAX_TOKENS, ManifestId,
+    SchemaId, SnapshotId, TableId, Totals,
 };
 
 /// The result of the store's own work.
@@ -204,6 +204,15 @@ pub enum Error {
     /// The table has as many tags as a table can have.
     #[error("table {0} has {MAX_TAGS_PER_TABLE} tags, the most that there can be")]
     TooManyTags(TableId),
+    /// There is, or was, a token of that name.
+    #[error("token {0} exists already")]
+    TokenExists(String),
+    /// There is no such token.
+    #[error("token {0} does not exist")]
+    TokenNotFound(String),
+    /// As many tokens hold as may.
+    #[error("{MAX_TOKENS} tokens hold already")]
+    TooManyTokens,
     /// There is no data file of this id.
     #[error("data file {0} does not exist")]
     FileNotFound(FileId),

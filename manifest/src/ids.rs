@@ -59,6 +59,11 @@ id!(
     /// An audit.
     AuditId
 );
+id!(
+    /// An access token.
+    TokenId
+);
+
 impl SchemaId {
     /// The schema that a table is created with.
     pub const FIRST: Self = Self(1);

@@ -25,6 +25,7 @@ mod checked;
 mod json;
 mod namespace;
 mod names;
+mod access;
 mod schema;
 mod snapshot;
 mod table;
@@ -73,6 +74,7 @@ mod restore;
 #[cfg(test)]
 mod sample;
 
+pub use access::{GrantRow, MAX_TOKENS, NewTokenRow, Role, TokenRow};
 pub use alter::{NewSchema, TableChange};
 pub use audit::{
     AuditChange, AuditCounts, AuditEnd, AuditFinding, AuditFindingRow, AuditMode, AuditRow, AuditState, AuditStep,
@@ -91,7 +93,7 @@ pub use entry_block::EntryBlock;
 pub use error::{BlockName, Conflict, ConflictReason, Error, FormatError, Result};
 pub use expire::{Bounded, Expiry, Gap};
 pub use forget::{Forgotten, MAX_GAPS_PER_STEP, UnneededFile};
-pub use ids::{AuditId, FileId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId};
+pub use ids::{AuditId, FileId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId, TokenId};
 pub use inspect::InspectedFile;
 pub use job::WaitingJob;
 pub use late_column::{LateColumn, ReadLateColumns};

@@ -32,6 +32,13 @@ const LIST_NAMESPACES: &str = "
     ORDER BY name
     LIMIT ?2";
 
+const LIST_NAMESPACES_BETWEEN: &str = "
+    SELECT namespace_id, name, properties, created_at_ms
+    FROM namespace
+    WHERE name > ?1 AND name < ?2
+    ORDER BY name
+    LIMIT ?3";
+
 const INSERT_NAMESPACE: &str = "
     INSERT INTO namespace (name, properties, created_at_ms)
     VALUES (?1, ?2, ?3)";
@@ -58,6 +65,24 @@ impl ReadTransaction<'_> {
     /// [`Error::Sqlite`], [`Error::DamagedRow`].
     pub fn list_namespaces(&self, after: &str, limit: u32) -> Result<Vec<NamespaceRow>> {
         self.query_all(LIST_NAMESPACES, params![after, limit], namespace_row)
+    }
+
+    /// Up to `limit` namespaces of those that are `namespace` or below it, in the order of their names, from the first one after
+    /// `after` (`""`: from the first).
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`], [`Error::DamagedRow`].
+    pub fn list_namespaces_within(&self, namespace: &str, after: &str, limit: u32) -> Result<Vec<NamespaceRow>> {
+        let mut rows = Vec::new();
+        if namespace > after {
+            rows.extend(self.get_namespace(namespace)?);
+        }
+        // Those below it are what begins with its name and a dot: from there up to the byte behind the dot.
+        let (first, end) = (format!("{namespace}."), format!("{namespace}/"));
+        let first = if first.as_str() > after { first.as_str() } else { after };
+        let limit_below = limit.saturating_sub(u32::from(!rows.is_empty()));
+        rows.extend(self.query_all(LIST_NAMESPACES_BETWEEN, params![first, end, limit_below], namespace_row)?);
+        Ok(rows)
     }
 
     pub(crate) fn load_namespace(&self, name: &str) -> Result<NamespaceRow> {

@@ -1,6 +1,9 @@
 //! What all clients of the API have in common.
 
+use std::path::PathBuf;
+
 use clap::Args;
+use prunus_catalog::TokenSecret;
 use reqwest::Url;
 use reqwest::header::HeaderValue;
 use serde::Serialize;
@@ -14,6 +17,8 @@ use super::output::{print, print_json};
 const DEFAULT_URL: &str = "http://127.0.0.1:8181";
 /// The variable of the environment that says otherwise.
 const URL_VARIABLE: &str = "PRUNUS_URL";
+/// The variable of the environment that holds a token.
+const TOKEN_VARIABLE: &str = "PRUNUS_TOKEN";
 /// The longest key that a server takes.
 const MAX_KEY_BYTES: usize = 255;
 
@@ -24,6 +29,11 @@ pub(super) struct Connection {
     // Clap shows an option that the environment sets in the usage of every error, as if it were required: this is read here.
     #[arg(long, value_name = "URL", value_parser = server_url)]
     url: Option<Url>,
+
+    /// The file of the token to show the server [default: the token in PRUNUS_TOKEN, if it is set]
+    // No option has the token itself: all users of a machine see what its processes were called with.
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
 
     /// Print the answer of the API as JSON, for scripts; the pages of a listing are joined
     #[arg(long)]
@@ -36,7 +46,26 @@ impl Connection {
             Some(url) => url.clone(),
             None => url_of_environment(std::env::var(URL_VARIABLE).ok().as_deref())?,
         };
-        Ok(Client::new(url)?)
+        let client = Client::new(url)?;
+        Ok(match self.token()? {
+            Some(token) => client.with_token(&token),
+            None => client,
+        })
+    }
+
+    fn token(&self) -> Result<Option<TokenSecret>, CliError> {
+        let (text, place) = match &self.token_file {
+            None => (std::env::var(TOKEN_VARIABLE).unwrap_or_default(), TOKEN_VARIABLE.to_owned()),
+            Some(path) => {
+                let unreadable = |source| CliError::File { path: path.display().to_string(), source };
+                (std::fs::read_to_string(path).map_err(unreadable)?, format!("`{}`", path.display()))
+            }
+        };
+        // An empty variable is as none; an empty file is a mistake.
+        if text.is_empty() && self.token_file.is_none() {
+            return Ok(None);
+        }
+        text.trim().parse().map(Some).map_err(|source| CliError::Token { place, source })
     }
 
     /// Prints an answer: as JSON where that is asked for, else as `render` has it.

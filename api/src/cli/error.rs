@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use prunus_catalog::{StorageError, StoreError};
+use prunus_catalog::{StorageError, StoreError, TokenFormError};
 use serde_json::json;
 
+use crate::NoAdmin;
 use crate::client::ClientError;
 use crate::demo::DemoError;
 use crate::settings::SettingsError;
@@ -75,6 +76,17 @@ pub enum CliError {
         /// Why that will not do.
         reason: String,
     },
+    /// What is to be a token and is none. It is not repeated.
+    #[error("{place} holds no token")]
+    Token {
+        /// Where it was looked for.
+        place: String,
+        /// Why it is none.
+        source: TokenFormError,
+    },
+    /// The server needs tokens, and nobody has one.
+    #[error(transparent)]
+    NoAdmin(#[from] NoAdmin),
     /// A folder or prefix that cannot be listed.
     #[error("`{folder}` cannot be listed")]
     Listing {
@@ -200,6 +212,8 @@ impl CliError {
             Self::Listing { source, .. } if source.is_retryable() => Exit::NoAnswer,
             Self::Path { .. }
             | Self::Environment { .. }
+            | Self::Token { .. }
+            | Self::NoAdmin(_)
             | Self::Listing { .. }
             | Self::NoSchema
             | Self::NoFiles { .. }
@@ -248,8 +262,12 @@ impl CliError {
         text.push('\n');
         let advice = match self {
             Self::Client(error) => advice(error, called),
-            Self::Catalog(error) => store_advice(error),
-            Self::Operation { source, .. } => store_advice(source),
+            Self::Catalog(error) => store_advice(error, called),
+            Self::Operation { source, .. } => store_advice(source, called),
+            Self::NoAdmin(_) => Some(
+                "make one with `prunus token create NAME --grant admin --data-dir DIR`; with --insecure-no-auth none is needed, and \
+                 whoever reaches the server may do everything",
+            ),
             _ => None,
         };
         if let Some(advice) = advice {
@@ -289,9 +307,12 @@ fn is_about_a_path(error: &prunus_catalog::Error) -> bool {
 }
 
 /// What to do next about a catalog that cannot be opened.
-fn store_advice(error: &prunus_catalog::Error) -> Option<&'static str> {
+fn store_advice(error: &prunus_catalog::Error, called: &Invocation) -> Option<&'static str> {
     let prunus_catalog::Error::Store(error) = error else { return None };
     match error {
+        StoreError::Locked { .. } if called.command.starts_with("token") => Some(
+            "a server has it open: ask that instead, without --data-dir and with an admin's token in --token-file or PRUNUS_TOKEN",
+        ),
         StoreError::Locked { .. } => {
             Some("stop that first; `prunus backup` works beside a server, and checks the copy that it makes")
         }
@@ -317,6 +338,8 @@ fn advice(error: &ClientError, called: &Invocation) -> Option<&'static str> {
     };
     match problem.problem_type.strip_prefix("/problems/")? {
         "not-found" => missing_advice(&problem.detail, called),
+        "unauthorized" => Some("show a token that holds with --token-file or in PRUNUS_TOKEN"),
+        "forbidden" => Some("an admin gives tokens: `prunus token create NAME --grant ROLE:NAMESPACE`"),
         "expired" => Some("`prunus snapshots list TABLE` says which snapshots there are"),
         "stale-page-token" => Some("the snapshot expired while it was listed: run the command again"),
         "schema-moved" | "table-moved" => Some("someone else changed the table meanwhile: run the command again"),
@@ -340,6 +363,7 @@ fn missing_advice(detail: &str, called: &Invocation) -> Option<&'static str> {
         "manifest" => {
             "`prunus manifests list TABLE` says which manifests there are; grouping anew makes others of them"
         }
+        "token" => "`prunus token list` says which tokens there are",
         "audit" => "`prunus audit list TABLE` says which audits there are",
         _ => return None,
     })

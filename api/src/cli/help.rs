@@ -14,7 +14,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 7] = [
     ("Why a plan is as it is", &["inspect", "explain", "files", "manifests"]),
     ("History", &["snapshots", "changes", "tag", "rollback", "expire"]),
     ("Upkeep of tables", &["audit", "regroup", "orphans"]),
-    ("The server and its data", &["health", "config", "check", "backup", "restore"]),
+    ("The server and its data", &["health", "config", "token", "check", "backup", "restore"]),
     ("This program", &["completions"]),
 ];
 
@@ -30,6 +30,7 @@ Exit codes:
 
 Environment:
   PRUNUS_URL                            the server, where --url does not say it
+  PRUNUS_TOKEN                          the token for it, where --token-file does not name one
   PRUNUS_CONFIG, PRUNUS__SECTION__KEY   the configuration of `serve`: its file, and what is over that
   NO_COLOR, CLICOLOR, CLICOLOR_FORCE    whether there is colour; without them on terminals alone
 

@@ -12,6 +12,12 @@ pub(super) fn print(text: &str) -> Result<(), CliError> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(CliError::Output)
 }
 
+/// Prints lines of text on standard error: what is beside the answer.
+pub(super) fn note(text: &str) {
+    // Whoever does not read it has the answer all the same.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
 /// Prints an answer as JSON.
 pub(super) fn print_json(answer: &impl Serialize) -> Result<(), CliError> {
     let mut text = serde_json::to_string_pretty(answer).map_err(|error| CliError::Output(error.into()))?;

@@ -6,7 +6,7 @@ use prunus_catalog::MAX_PAGE_SIZE;
 use crate::client::{ClientError, Page};
 use crate::wire::{
     AuditPageJson, ChangesJson, FilesJson, ManifestDetailJson, ManifestsJson, NamespacesJson, OrphansJson, PlannedJson,
-    SnapshotsJson, TablesJson, TagsJson,
+    SnapshotsJson, TablesJson, TagsJson, TokensJson,
 };
 
 use super::count;
@@ -75,6 +75,7 @@ listing! {
     PlannedJson: files,
     SnapshotsJson: snapshots,
     TagsJson: tags,
+    TokensJson: tokens,
     OrphansJson: orphans,
     AuditPageJson: found,
     ManifestDetailJson: live_files,

@@ -46,6 +46,7 @@ pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
     let no_port = |source| CliError::Listen { address: listen, source };
     let listener = TcpListener::bind(listen).await.map_err(no_port)?;
     let address = listener.local_addr().map_err(no_port)?;
+    settings.access.of_listener(address, &catalog)?;
     let mut signals = Signals::listen().map_err(CliError::Runtime)?;
     print(&format!("listening on http://{address}\n"))?;
 

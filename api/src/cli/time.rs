@@ -12,6 +12,19 @@ pub(super) fn time(text: &str) -> Result<String, String> {
     time_before(text, SystemClock.now_ms())
 }
 
+/// A time in RFC 3339, so long after now as a text such as `90d` or `12h` says.
+///
+/// # Errors
+/// A sentence that says what would do.
+pub(super) fn time_after(text: &str) -> Result<String, String> {
+    const FORM: &str = "how long is as 90d or 12h";
+    let span: Span = text.parse().map_err(|_| FORM)?;
+    let span = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| FORM)?;
+    let now = Timestamp::from_millisecond(SystemClock.now_ms()).map_err(|error| error.to_string())?;
+    let end = now.checked_add(span).ok().filter(|_| span.is_positive());
+    end.map(|time| time.to_string()).ok_or_else(|| FORM.to_owned())
+}
+
 fn time_before(text: &str, now_ms: i64) -> Result<String, String> {
     const FORM: &str = "a time is as 2026-01-31T12:00:00Z, as 2026-01-31, or an age such as 3d or 12h";
     // The API reads it itself, with whatever offset it has.
@@ -34,6 +47,16 @@ fn time_before(text: &str, now_ms: i64) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_after_now_is_a_while_from_now() {
+        let end: Timestamp = time_after("90d").unwrap().parse().unwrap();
+        let left = end.as_millisecond() - SystemClock.now_ms();
+        assert!((89 * 86_400_000..=90 * 86_400_000).contains(&left), "{left}");
+        for text in ["", "0s", "-1d", "2 months", "2027-01-31"] {
+            assert!(time_after(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn times_dates_and_ages_are_read() {

@@ -1,6 +1,7 @@
 //! Plans, and why they are as they are.
 
 use prunus_catalog::TableIdent;
+use reqwest::Method;
 
 use super::{Client, Result};
 use crate::wire::{ExplainJson, ExplainedJson, PlanJson, PlannedJson};
@@ -11,7 +12,7 @@ impl Client {
     /// # Errors
     /// [`ClientError`](super::ClientError).
     pub async fn plan(&self, table: &TableIdent, plan: &PlanJson) -> Result<PlannedJson> {
-        self.send(self.http.post(self.table_url(table, &["plan"])).json(plan)).await
+        self.send(self.request(Method::POST, self.table_url(table, &["plan"])).json(plan)).await
     }
 
     /// `POST T/explain`
@@ -19,6 +20,6 @@ impl Client {
     /// # Errors
     /// [`ClientError`](super::ClientError).
     pub async fn explain(&self, table: &TableIdent, explain: &ExplainJson) -> Result<ExplainedJson> {
-        self.send(self.http.post(self.table_url(table, &["explain"])).json(explain)).await
+        self.send(self.request(Method::POST, self.table_url(table, &["explain"])).json(explain)).await
     }
 }

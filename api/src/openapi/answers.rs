@@ -7,10 +7,11 @@ use utoipa::ToSchema;
 
 use super::{document, public_name};
 use crate::wire::{
-    AuditPageJson, AuditsJson, ChangesJson, ColumnFilesJson, CommittedJson, ConfigJson, CoverageJson, ExpiredJson,
-    ExplainedConjunctJson, ExplainedJson, FileJson, FilesJson, ManifestDetailJson, ManifestsJson, NamespacesJson,
-    OrphansJson, PlanMetricsJson, PlannedFileJson, PlannedJson, ProblemJson, ProblemTypeJson, RegroupedJson,
-    SnapshotJson, SnapshotsJson, StatisticsJson, TableJson, TablesJson, TagsJson, TransactionCommittedJson, ZoneJson,
+    AuditPageJson, AuditsJson, ChangesJson, ColumnFilesJson, CommittedJson, ConfigJson, CoverageJson, CreatedTokenJson,
+    ExpiredJson, ExplainedConjunctJson, ExplainedJson, FileJson, FilesJson, ManifestDetailJson, ManifestsJson,
+    NamespacesJson, OrphansJson, PlanMetricsJson, PlannedFileJson, PlannedJson, ProblemJson, ProblemTypeJson,
+    RegroupedJson, SnapshotJson, SnapshotsJson, StatisticsJson, TableJson, TablesJson, TagsJson, TokenJson, TokensJson,
+    TransactionCommittedJson, ZoneJson,
 };
 
 /// The least answer that a schema allows: what is required, and of that as little as there may be.
@@ -108,6 +109,9 @@ fn what_is_always_sent_is_required_and_what_may_be_absent_is_never_null() {
         TableJson,
         TablesJson,
         TagsJson,
+        TokensJson,
+        TokenJson,
+        CreatedTokenJson,
         TransactionCommittedJson,
         ZoneJson,
     );

@@ -6,15 +6,19 @@ use utoipa::ToSchema;
 use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
 use utoipa::openapi::schema::{Components, ComponentsBuilder, ObjectBuilder, Schema, Type};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{Ref, RefOr, Required, Response};
 
 use super::problems::{self, Answer};
-use super::values::{NameSchema, NamespaceNameSchema, NumberSchema};
+use super::values::{NameSchema, NamespaceNameSchema, NumberSchema, TokenNameSchema};
 use crate::accept::Offer;
+use crate::access::{Need, need_of};
 use crate::idempotency::{self, MAX_KEY_BYTES};
 use crate::unread::PAGES;
 
 const REQUEST_ID: &str = "X-Request-Id";
+/// What the document calls the way in which a token is shown.
+const BEARER: &str = "bearer";
 const REPLAYED: &str = "Idempotency-Replayed";
 
 /// Completes the operations of a path.
@@ -29,9 +33,10 @@ pub(super) fn complete(path: &str, item: &mut PathItem) {
     ];
     for (method, operation) in operations {
         if let Some(operation) = operation {
-            let is_change = idempotency::is_change(&method, path);
+            let takes_key = idempotency::takes_key(&method, path);
             operation.parameters.get_or_insert_default().splice(0..0, variable.iter().cloned());
-            complete_operation(operation, is_change);
+            complete_operation(operation, takes_key);
+            complete_access(operation);
             // Queries that an operation does not know are refused, by the pages alone they are passed over.
             if !path.starts_with(PAGES) || !variable.is_empty() {
                 answer(operation, [problems::MALFORMED]);
@@ -43,24 +48,39 @@ pub(super) fn complete(path: &str, item: &mut PathItem) {
     }
 }
 
-fn complete_operation(operation: &mut Operation, is_change: bool) {
+fn complete_operation(operation: &mut Operation, takes_key: bool) {
     let parameters = operation.parameters.get_or_insert_default();
     parameters.push(parameter_reference("RequestId"));
-    if is_change {
+    if takes_key {
         parameters.push(parameter_reference("IdempotencyKey"));
     }
     answer(operation, [problems::FAILED]);
     if operation.request_body.is_some() {
         answer(operation, [problems::TOO_LARGE, problems::UNSUPPORTED]);
     }
-    if is_change {
+    if takes_key {
         // Its body is read for its key, which may have stood for another request; and the store may have no room.
         answer(operation, [problems::REFUSED, problems::UNAVAILABLE]);
     }
     for response in operation.responses.responses.values_mut() {
         if let RefOr::T(response) = response {
-            add_headers(response, is_change);
+            add_headers(response, takes_key);
         }
+    }
+}
+
+/// Says what the door answers. Where a server needs no token, an operation that would need one is open without.
+fn complete_access(operation: &mut Operation) {
+    answer(operation, [problems::MISDIRECTED]);
+    let need = operation.operation_id.as_deref().and_then(need_of);
+    if need == Some(Need::Anyone) {
+        return;
+    }
+    let token = SecurityRequirement::new::<_, _, String>(BEARER, []);
+    operation.security = Some(vec![token, SecurityRequirement::default()]);
+    answer(operation, [problems::UNAUTHORIZED]);
+    if need != Some(Need::Token) {
+        answer(operation, [problems::FORBIDDEN]);
     }
 }
 
@@ -70,9 +90,9 @@ fn answer(operation: &mut Operation, answers: impl IntoIterator<Item = Answer>) 
 }
 
 /// The headers of an answer.
-pub(super) fn add_headers(response: &mut Response, is_change: bool) {
+pub(super) fn add_headers(response: &mut Response, takes_key: bool) {
     response.headers.insert(REQUEST_ID.to_owned(), header_reference("RequestId"));
-    if is_change {
+    if takes_key {
         response.headers.insert(REPLAYED.to_owned(), header_reference("IdempotencyReplayed"));
     }
 }
@@ -93,6 +113,7 @@ fn path_parameter(part: &str) -> Parameter {
         "snapshot_id" => (reference(&NumberSchema::name()), "The snapshot, by its number in the table."),
         "audit_id" => (reference(&NumberSchema::name()), "The audit."),
         "manifest_id" => (reference(&NumberSchema::name()), "The manifest."),
+        "token" => (reference(&TokenNameSchema::name()), "The token, by its name."),
         "file" => (text(), "The name of the file."),
         "name" => (text(), "What stands behind `/problems/`."),
         _ => (text(), ""),
@@ -120,12 +141,19 @@ pub(super) fn components(components: Components) -> Components {
         .parameter("RequestId", request_id_parameter())
         .parameter("IdempotencyKey", idempotency_key())
         .header("RequestId", request_id_header())
-        .header("IdempotencyReplayed", replayed());
+        .header("IdempotencyReplayed", replayed())
+        .security_scheme(BEARER, bearer());
     problems::components(components).build()
 }
 
 fn string() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
+}
+
+fn bearer() -> SecurityScheme {
+    let description = "A token, as `prunus token create` or `POST /v1/tokens` gives it. Where the server needs none, a request may be \
+                       without; one that has a token is held to it.";
+    SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(description)).build())
 }
 
 fn request_id_parameter() -> Parameter {

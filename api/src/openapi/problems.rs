@@ -27,6 +27,17 @@ pub(super) const MALFORMED: Answer = Answer {
     description: "The request is malformed: its path, query, headers or body are not those of the operation, or its page token \
                   belongs to another request.",
 };
+pub(super) const UNAUTHORIZED: Answer = Answer {
+    status: "401",
+    name: "Unauthorized",
+    description: "The request shows no token where one is needed, or one that opens nothing.",
+};
+pub(super) const FORBIDDEN: Answer = Answer {
+    status: "403",
+    name: "Forbidden",
+    description: "The token does not open this; `detail` says which role is needed where. What it may not see is answered so whether it \
+                  is there or not.",
+};
 const NOT_FOUND: Answer =
     Answer { status: "404", name: "NotFound", description: "What the request names does not exist." };
 pub(super) const NOT_ACCEPTABLE: Answer = Answer {
@@ -49,6 +60,11 @@ pub(super) const TOO_LARGE: Answer =
     Answer { status: "413", name: "TooLarge", description: "The body is larger than the server reads." };
 pub(super) const UNSUPPORTED: Answer =
     Answer { status: "415", name: "UnsupportedMediaType", description: "The body is not said to be JSON." };
+pub(super) const MISDIRECTED: Answer = Answer {
+    status: "421",
+    name: "Misdirected",
+    description: "The server needs no token, and the Host header names no loopback address.",
+};
 pub(super) const REFUSED: Answer = Answer {
     status: "422",
     name: "Refused",
@@ -62,8 +78,21 @@ pub(super) const UNAVAILABLE: Answer = Answer {
     description: "An object store does not answer, or the server's own store has no room. The request may be sent again.",
 };
 
-const ALL: [Answer; 10] =
-    [MALFORMED, NOT_FOUND, NOT_ACCEPTABLE, CONFLICT, GONE, TOO_LARGE, UNSUPPORTED, REFUSED, FAILED, UNAVAILABLE];
+const ALL: [Answer; 13] = [
+    MALFORMED,
+    UNAUTHORIZED,
+    FORBIDDEN,
+    NOT_FOUND,
+    NOT_ACCEPTABLE,
+    CONFLICT,
+    GONE,
+    TOO_LARGE,
+    UNSUPPORTED,
+    MISDIRECTED,
+    REFUSED,
+    FAILED,
+    UNAVAILABLE,
+];
 
 impl Answer {
     /// What an operation says of it.
@@ -76,6 +105,12 @@ impl Answer {
         let response = ResponseBuilder::new().description(self.description).content(PROBLEM_JSON, content);
         let mut response = response.build();
         add_headers(&mut response, self.is_stored());
+        if self.status == UNAUTHORIZED.status {
+            let challenge = ObjectBuilder::new().schema_type(Type::String);
+            let description = Some("`Bearer`, with `error=\"invalid_token\"` where a token was shown.");
+            let header = HeaderBuilder::new().schema(Some(challenge)).description(description).build();
+            response.headers.insert("WWW-Authenticate".to_owned(), RefOr::T(header));
+        }
         if self.status == UNAVAILABLE.status {
             let seconds = ObjectBuilder::new().schema_type(Type::Integer);
             let description = Some("Seconds to wait before the next attempt.");
@@ -87,7 +122,8 @@ impl Answer {
 
     /// Whether it may be one to a change that is given again: what came of the change itself, and not by chance.
     fn is_stored(self) -> bool {
-        const NEVER: [Answer; 4] = [NOT_ACCEPTABLE, TOO_LARGE, FAILED, UNAVAILABLE];
+        const NEVER: [Answer; 7] =
+            [UNAUTHORIZED, FORBIDDEN, NOT_ACCEPTABLE, TOO_LARGE, MISDIRECTED, FAILED, UNAVAILABLE];
         NEVER.iter().all(|answer| answer.status != self.status)
     }
 }

@@ -4,7 +4,9 @@
 //! None of these is ever a value. Fields of wire types name them with `#[schema(value_type = ...)]`.
 
 use prunus_catalog::schema::MAX_FIELD_NAME_BYTES;
-use prunus_catalog::{DEFAULT_PAGE_SIZE, MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, MAX_PAGE_SIZE, Outcome};
+use prunus_catalog::{
+    DEFAULT_PAGE_SIZE, MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, MAX_PAGE_SIZE, MAX_TOKEN_NAME_BYTES, Outcome,
+};
 use utoipa::openapi::schema::{
     AdditionalProperties, ObjectBuilder, OneOfBuilder, RefBuilder, Schema, SchemaType, Type,
 };
@@ -21,6 +23,10 @@ const TYPE_NAME: &str = r"^(boolean|u?int(8|16|32|64)|float(16|32|64)|string|bin
 pub(crate) struct NameSchema;
 /// The name of a namespace.
 pub(crate) struct NamespaceNameSchema;
+/// The name of a token.
+pub(crate) struct TokenNameSchema;
+/// A grant.
+pub(crate) struct GrantSchema;
 /// A table behind its namespace.
 pub(crate) struct QualifiedNameSchema;
 /// A value of a column.
@@ -70,6 +76,25 @@ impl PartialSchema for NamespaceNameSchema {
     fn schema() -> RefOr<Schema> {
         let description = "One to four names joined by dots, each of at most 255 bytes of UTF-8, case-sensitive.";
         name(1, MAX_NAMESPACE_PARTS).description(Some(description)).examples(["lake.raw"]).into()
+    }
+}
+
+impl PartialSchema for TokenNameSchema {
+    fn schema() -> RefOr<Schema> {
+        let description =
+            "What the holder of a token is called. A name is never given twice, also after its token was revoked.";
+        let pattern = format!("^[A-Za-z0-9][A-Za-z0-9._@-]{{0,{}}}$", MAX_TOKEN_NAME_BYTES - 1);
+        string().pattern(Some(pattern)).description(Some(description)).examples(["nightly-load"]).into()
+    }
+}
+
+impl PartialSchema for GrantSchema {
+    fn schema() -> RefOr<Schema> {
+        let description = "A role, `reader`, `writer` or `admin`, which is granted everywhere; or a role, a colon and a namespace, for that \
+                           and all namespaces below it. The namespace need not be there.";
+        let part = format!("{NAME_CHARACTER}{{1,{MAX_NAME_BYTES}}}");
+        let pattern = format!("^(reader|writer|admin)(:{part}(\\.{part}){{0,{}}})?$", MAX_NAMESPACE_PARTS - 1);
+        string().pattern(Some(pattern)).description(Some(description)).examples(["reader:sales.eu"]).into()
     }
 }
 
@@ -258,6 +283,8 @@ macro_rules! named {
 named! {
     NameSchema as "Name" with [];
     NamespaceNameSchema as "NamespaceName" with [];
+    TokenNameSchema as "TokenName" with [];
+    GrantSchema as "Grant" with [];
     QualifiedNameSchema as "QualifiedName" with [];
     ValueSchema as "ColumnValue" with [];
     PageSizeSchema as "PageSize" with [];

@@ -62,12 +62,14 @@ impl Kind {
 }
 
 /// All kinds, by rising status.
-pub(crate) const KINDS: [&Kind; 25] = [
+pub(crate) const KINDS: [&Kind; 28] = [
     &MALFORMED_BODY,
     &MALFORMED_QUERY,
     &MALFORMED_HEADER,
     &MALFORMED_PATH,
     &FOREIGN_PAGE_TOKEN,
+    &UNAUTHORIZED,
+    &FORBIDDEN,
     &NOT_FOUND,
     &NO_SUCH_ROUTE,
     &METHOD_NOT_ALLOWED,
@@ -81,6 +83,7 @@ pub(crate) const KINDS: [&Kind; 25] = [
     &STALE_PAGE_TOKEN,
     &BODY_TOO_LARGE,
     &UNSUPPORTED_MEDIA_TYPE,
+    &MISDIRECTED,
     &INVALID_REQUEST,
     &INVALID_FILTER,
     &KEY_REUSED,
@@ -131,8 +134,22 @@ const FOREIGN_PAGE_TOKEN: Kind =
         "the page token does not belong to this request",
     );
 
+const UNAUTHORIZED: Kind = Kind::new(StatusCode::UNAUTHORIZED, "unauthorized", "Token needed").means(
+    "The request shows no token where one is needed, or one that opens nothing: it was never given, has expired or was revoked, \
+     which is not told apart. Nothing was done. Send a token that holds as `Authorization: Bearer TOKEN`; who runs the server \
+     gives them, with `prunus token create`, and its log says what became of one that was refused.",
+    "a token is needed here: send it as `Authorization: Bearer TOKEN`",
+);
+
+const FORBIDDEN: Kind = Kind::new(StatusCode::FORBIDDEN, "forbidden", "Not allowed").means(
+    "The token is known, and does not open this; the detail says which role is needed, and where. Nothing was done. What a token may \
+     not see is answered so whether it is there or not. A role on a namespace holds for those below it; ask an admin of it for a token \
+     that has the role.",
+    "the role `writer` on namespace `sales` is needed",
+);
+
 const NOT_FOUND: Kind = Kind::new(StatusCode::NOT_FOUND, "not-found", "Not found").means(
-    "There is no namespace, table, snapshot, tag, file or audit of this name; the detail says which, and where there is one of \
+    "There is no namespace, table, snapshot, tag, file, audit or token of this name; the detail says which, and where there is one of \
      nearly that name, or a table of that name in another namespace, which. Nothing was done. In a transaction `table` says whose \
      commit it is.",
     "table `sales.order` does not exist, did you mean `sales.orders`?",
@@ -166,7 +183,8 @@ const CONFLICT: Kind = Kind::new(StatusCode::CONFLICT, "conflict", "Conflict")
     .adds(Adds::Conflicts);
 
 const ALREADY_EXISTS: Kind = Kind::new(StatusCode::CONFLICT, "already-exists", "Already exists").means(
-    "There is a namespace or table of this name already. Nothing was done. Take another name, or use what is there.",
+    "There is a namespace or table of this name already, or there is or was a token of it. Nothing was done. Take another name, or use \
+     what is there.",
     "table `sales.orders` exists already",
 );
 
@@ -214,6 +232,13 @@ const UNSUPPORTED_MEDIA_TYPE: Kind =
         "Bodies are JSON, and the Content-Type must say so: `Content-Type: application/json`. Nothing was done.",
         "the body must be application/json, not `text/plain`",
     );
+
+const MISDIRECTED: Kind = Kind::new(StatusCode::MISDIRECTED_REQUEST, "misdirected-request", "Misdirected request").means(
+    "The server needs no tokens, since it listens on a loopback address, and the Host header names another host: a page in a browser may \
+     have led it here. Nothing was done. Name the server by 127.0.0.1, [::1] or localhost. Behind a proxy that passes its own name on, \
+     have the server ask for tokens (`tokens = \"required\"` in the section `access` of its settings).",
+    "requests here need no token, so they must name a loopback address such as 127.0.0.1 or localhost as their host",
+);
 
 const INVALID_REQUEST: Kind = Kind::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid-request", "Invalid request")
     .means(
@@ -284,6 +309,10 @@ macro_rules! rows {
 rows! {
     kind_of_problem(Problem), ROWS_OF_PROBLEMS,
     inside { Problem::Catalog(error) => kind_of_error(error), }
+    Problem::NoToken => UNAUTHORIZED,
+    Problem::RefusedToken => UNAUTHORIZED,
+    Problem::Closed => FORBIDDEN,
+    Problem::ForeignHost => MISDIRECTED,
     Problem::NoSuchRoute(_) => NO_SUCH_ROUTE,
     Problem::MethodNotAllowed(_) => METHOD_NOT_ALLOWED,
     Problem::NotAcceptable => NOT_ACCEPTABLE,
@@ -315,6 +344,7 @@ rows! {
     Error::SchemaMoved => SCHEMA_MOVED,
     Error::HeadMoved => TABLE_MOVED,
     Error::KeyReused => KEY_REUSED,
+    Error::Forbidden(_) => FORBIDDEN,
     Error::Invalid(_) => INVALID_REQUEST,
     Error::Filter(_) => INVALID_FILTER,
     Error::ForeignPageToken => FOREIGN_PAGE_TOKEN,
@@ -322,6 +352,8 @@ rows! {
     Error::StoreFull(_) => STORE_FULL,
     Error::Store(_) => INTERNAL,
     Error::StoredSchema => INTERNAL,
+    Error::StoredGrant(_) => INTERNAL,
+    Error::NoRandomness => INTERNAL,
     Error::ZoneMaps(_) => INTERNAL,
     Error::Reply(_) => INTERNAL,
     Error::Background => INTERNAL,
@@ -353,6 +385,10 @@ mod tests {
     #[test]
     fn every_problem_of_a_request_has_a_status_and_a_name() {
         insta::assert_snapshot!(table(ROWS_OF_PROBLEMS), @r"
+        NoToken: 401 unauthorized (Token needed)
+        RefusedToken: 401 unauthorized (Token needed)
+        Closed: 403 forbidden (Not allowed)
+        ForeignHost: 421 misdirected-request (Misdirected request)
         NoSuchRoute: 404 no-such-route (No such route)
         MethodNotAllowed: 405 method-not-allowed (Method not allowed)
         NotAcceptable: 406 not-acceptable (Not acceptable)
@@ -385,6 +421,7 @@ mod tests {
         SchemaMoved: 409 schema-moved (Schema moved) retryable
         HeadMoved: 409 table-moved (Table moved) retryable
         KeyReused: 422 idempotency-key-reused (Idempotency key reused)
+        Forbidden: 403 forbidden (Not allowed)
         Invalid: 422 invalid-request (Invalid request)
         Filter: 422 invalid-filter (Invalid filter)
         ForeignPageToken: 400 foreign-page-token (Foreign page token)
@@ -392,6 +429,8 @@ mod tests {
         StoreFull: 503 store-full (The store has no room) retryable
         Store: 500 internal (The server failed)
         StoredSchema: 500 internal (The server failed)
+        StoredGrant: 500 internal (The server failed)
+        NoRandomness: 500 internal (The server failed)
         ZoneMaps: 500 internal (The server failed)
         Reply: 500 internal (The server failed)
         Background: 500 internal (The server failed)

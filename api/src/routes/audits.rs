@@ -1,12 +1,12 @@
 //! Audits: begin, list, look at, end.
 
 use axum::Json;
-use axum::extract::State;
 use axum::response::Response;
-use prunus_catalog::{AuditRow, Catalog, Render};
+use prunus_catalog::{AuditRow, Render};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use crate::access::ActingCatalog;
 use crate::extract::{AuditOf, JsonBody, QueryOf, TableOf};
 use crate::idempotency::KeyOf;
 use crate::openapi::values::PageSizeSchema;
@@ -31,7 +31,7 @@ const ENDED: Render<AuditRow> = replies::found::<_, AuditJson>;
     ),
 )]
 pub(crate) async fn start(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     key: KeyOf,
     TableOf(ident): TableOf,
     JsonBody(new): JsonBody<NewAuditJson>,
@@ -47,7 +47,10 @@ pub(crate) async fn start(
     get, path = "/v1/namespaces/{namespace}/tables/{table}/audits", operation_id = "list_audits", tag = "audits",
     responses((status = 200, description = "The audits.", body = AuditsJson), NotFound),
 )]
-pub(crate) async fn list(State(catalog): State<Catalog>, TableOf(ident): TableOf) -> Result<Json<AuditsJson>, Problem> {
+pub(crate) async fn list(
+    ActingCatalog(catalog): ActingCatalog,
+    TableOf(ident): TableOf,
+) -> Result<Json<AuditsJson>, Problem> {
     let audits = catalog.list_audits(ident).await?;
     Ok(Json(AuditsJson { audits: audits.into_iter().map(AuditJson::from).collect() }))
 }
@@ -73,7 +76,7 @@ pub(crate) struct FindingsQuery {
     responses((status = 200, description = "The audit.", body = AuditPageJson), NotFound, Refused),
 )]
 pub(crate) async fn get(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     AuditOf(ident, audit_id): AuditOf,
     QueryOf(query): QueryOf<FindingsQuery>,
 ) -> Result<Json<AuditPageJson>, Problem> {
@@ -92,7 +95,7 @@ pub(crate) async fn get(
     responses((status = 200, description = "The audit.", body = AuditJson), NotFound),
 )]
 pub(crate) async fn cancel(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     key: KeyOf,
     AuditOf(ident, audit_id): AuditOf,
 ) -> Result<Response, Problem> {

@@ -1,11 +1,11 @@
 //! What differs between two snapshots.
 
 use axum::Json;
-use axum::extract::State;
-use prunus_catalog::{Catalog, ChangesRequest, FileId, SnapshotId};
+use prunus_catalog::{ChangesRequest, FileId, SnapshotId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use crate::access::ActingCatalog;
 use crate::extract::{QueryOf, TableOf};
 use crate::openapi::values::{NumberSchema, PageSizeSchema};
 use crate::openapi::{Gone, NotFound, Refused};
@@ -40,7 +40,7 @@ pub(crate) struct ChangesQuery {
     responses((status = 200, description = "A page of them.", body = ChangesJson), NotFound, Gone, Refused),
 )]
 pub(crate) async fn list(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     TableOf(ident): TableOf,
     QueryOf(query): QueryOf<ChangesQuery>,
 ) -> Result<Json<ChangesJson>, Problem> {

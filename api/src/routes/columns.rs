@@ -1,11 +1,10 @@
 //! The columns of a table: how much is known of each.
 
 use axum::Json;
-use axum::extract::State;
-use prunus_catalog::Catalog;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use crate::access::ActingCatalog;
 use crate::extract::{QueryOf, TableOf};
 use crate::openapi::values::NumberSchema;
 use crate::openapi::{Gone, NotFound, Refused};
@@ -34,7 +33,7 @@ pub(crate) struct ColumnsQuery {
     responses((status = 200, description = "The columns.", body = CoverageJson), NotFound, Gone, Refused),
 )]
 pub(crate) async fn list(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     TableOf(ident): TableOf,
     QueryOf(query): QueryOf<ColumnsQuery>,
 ) -> Result<Json<CoverageJson>, Problem> {

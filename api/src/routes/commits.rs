@@ -1,10 +1,10 @@
 //! Commits, and rollbacks, which are commits too.
 
 use axum::Extension;
-use axum::extract::State;
 use axum::response::Response;
-use prunus_catalog::{Catalog, Committed, Done, Render, SnapshotId};
+use prunus_catalog::{Committed, Done, Render, SnapshotId};
 
+use crate::access::ActingCatalog;
 use crate::detached;
 use crate::extract::{JsonBody, TableOf};
 use crate::idempotency::KeyOf;
@@ -25,7 +25,7 @@ const COMMITTED: Render<Committed> = replies::created::<_, CommittedJson>;
     responses((status = 201, description = "What was done.", body = CommittedJson), NotFound, Conflict, Gone),
 )]
 pub(crate) async fn create(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     Extension(metrics): Extension<Metrics>,
     key: KeyOf,
     TableOf(ident): TableOf,
@@ -47,7 +47,7 @@ pub(crate) async fn create(
     responses((status = 201, description = "What was done.", body = CommittedJson), NotFound, Conflict, Gone),
 )]
 pub(crate) async fn roll_back(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     Extension(metrics): Extension<Metrics>,
     key: KeyOf,
     TableOf(ident): TableOf,

@@ -1,9 +1,8 @@
 //! Expiry of snapshots.
 
 use axum::Json;
-use axum::extract::State;
-use prunus_catalog::Catalog;
 
+use crate::access::ActingCatalog;
 use crate::extract::{JsonBody, TableOf};
 use crate::openapi::NotFound;
 use crate::problem::Problem;
@@ -18,7 +17,7 @@ use crate::wire::{ExpireJson, ExpiredJson};
     responses((status = 200, description = "What was done, or would be.", body = ExpiredJson), NotFound),
 )]
 pub(crate) async fn expire(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     TableOf(ident): TableOf,
     JsonBody(body): JsonBody<ExpireJson>,
 ) -> Result<Json<ExpiredJson>, Problem> {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use prunus_catalog::{Catalog, Fault, PageSize, SnapshotRef, TableIdent};
 use serde::Deserialize;
@@ -12,6 +11,7 @@ use utoipa::openapi::{Ref, RefOr};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use crate::accept::{Accepted, Format};
+use crate::access::ActingCatalog;
 use crate::extract::{QueryOf, TableOf};
 use crate::formats::{FilesWriter, body};
 use crate::openapi::values::{ArrowStreamSchema, NumberSchema, PageSizeSchema};
@@ -80,7 +80,7 @@ impl ToSchema for FilesOrFileJson {
     ),
 )]
 pub(crate) async fn list(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     TableOf(ident): TableOf,
     accepted: Accepted,
     RequestIdOf(request_id): RequestIdOf,

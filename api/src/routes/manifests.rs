@@ -1,11 +1,11 @@
 //! The manifests of a table: list, look into.
 
 use axum::Json;
-use axum::extract::State;
-use prunus_catalog::{Catalog, ManifestId, ManifestPosition, ManifestsRequest, SnapshotId, SnapshotRef};
+use prunus_catalog::{ManifestId, ManifestPosition, ManifestsRequest, SnapshotId, SnapshotRef};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use crate::access::ActingCatalog;
 use crate::extract::{ManifestOf, QueryOf, TableOf};
 use crate::openapi::values::{NumberSchema, PageSizeSchema};
 use crate::openapi::{Gone, NotFound, Refused};
@@ -40,7 +40,7 @@ pub(crate) struct ManifestsQuery {
     responses((status = 200, description = "A page of them.", body = ManifestsJson), NotFound, Gone, Refused),
 )]
 pub(crate) async fn list(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     TableOf(ident): TableOf,
     QueryOf(query): QueryOf<ManifestsQuery>,
 ) -> Result<Json<ManifestsJson>, Problem> {
@@ -74,7 +74,7 @@ pub(crate) async fn list(
     responses((status = 200, description = "The manifest with a page of its files.", body = ManifestDetailJson), NotFound, Gone, Refused),
 )]
 pub(crate) async fn get(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     ManifestOf(ident, manifest_id): ManifestOf,
     QueryOf(query): QueryOf<ManifestsQuery>,
 ) -> Result<Json<ManifestDetailJson>, Problem> {

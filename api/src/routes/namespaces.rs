@@ -1,12 +1,12 @@
 //! Namespaces: create, list, look at, delete.
 
 use axum::Json;
-use axum::extract::State;
 use axum::response::Response;
-use prunus_catalog::{Catalog, Namespace, Render};
+use prunus_catalog::{Namespace, Render, Role};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use crate::access::ActingCatalog;
 use crate::extract::{JsonBody, NamespaceOf, QueryOf};
 use crate::idempotency::KeyOf;
 use crate::openapi::values::PageSizeSchema;
@@ -39,24 +39,26 @@ pub(crate) struct NamesQuery {
     responses((status = 201, description = "The namespace.", body = NamespaceJson), Conflict),
 )]
 pub(crate) async fn create(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     key: KeyOf,
     JsonBody(new): JsonBody<NewNamespaceJson>,
 ) -> Result<Response, Problem> {
-    let done = catalog.create_namespace_once(new.parse_name()?, new.properties, key.once(CREATED)).await?;
+    let name = new.parse_name()?;
+    catalog.principal().require(Role::Admin, &name)?;
+    let done = catalog.create_namespace_once(name, new.properties, key.once(CREATED)).await?;
     replies::answer(done, CREATED)
 }
 
 /// List the namespaces.
 ///
-/// By name.
+/// By name: those that the token may see.
 #[utoipa::path(
     get, path = "/v1/namespaces", operation_id = "list_namespaces", tag = "namespaces",
     params(NamesQuery),
     responses((status = 200, description = "A page of them.", body = NamespacesJson), Refused),
 )]
 pub(crate) async fn list(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     QueryOf(query): QueryOf<NamesQuery>,
 ) -> Result<Json<NamespacesJson>, Problem> {
     let tokens = PageTokens::of("namespaces", &());
@@ -76,7 +78,7 @@ pub(crate) async fn list(
     responses((status = 200, description = "The namespace.", body = NamespaceJson), NotFound),
 )]
 pub(crate) async fn get(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     NamespaceOf(name): NamespaceOf,
 ) -> Result<Json<NamespaceJson>, Problem> {
     Ok(Json(catalog.load_namespace(name).await?.into()))
@@ -90,7 +92,7 @@ pub(crate) async fn get(
     responses((status = 204, description = "It is gone."), NotFound, Conflict),
 )]
 pub(crate) async fn delete(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     key: KeyOf,
     NamespaceOf(name): NamespaceOf,
 ) -> Result<Response, Problem> {

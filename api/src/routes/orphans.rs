@@ -1,11 +1,11 @@
 //! Objects below a table's location that no table names.
 
 use axum::Json;
-use axum::extract::State;
-use prunus_catalog::{Catalog, Fault, OrphansRequest};
+use prunus_catalog::{Fault, OrphansRequest};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use crate::access::ActingCatalog;
 use crate::extract::{QueryOf, TableOf};
 use crate::openapi::values::PageSizeSchema;
 use crate::openapi::{NotFound, Refused, Unavailable};
@@ -37,7 +37,7 @@ pub(crate) struct OrphansQuery {
     responses((status = 200, description = "A page of them.", body = OrphansJson), NotFound, Refused, Unavailable),
 )]
 pub(crate) async fn list(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     TableOf(ident): TableOf,
     QueryOf(query): QueryOf<OrphansQuery>,
 ) -> Result<Json<OrphansJson>, Problem> {

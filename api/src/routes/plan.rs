@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
 use axum::response::Response;
 use axum::{Extension, Json};
-use prunus_catalog::Catalog;
 
 use crate::accept::Accepted;
+use crate::access::ActingCatalog;
 use crate::extract::{JsonBody, TableOf};
 use crate::formats::{PlanPart, PlanWriter, body};
 use crate::metrics::Metrics;
@@ -27,7 +26,7 @@ use crate::wire::{ExplainJson, ExplainedJson, PlanJson, PlannedJson};
     responses((status = 200, description = "A page of the plan.", content((PlannedJson = "application/json"), (ArrowStreamSchema = "application/vnd.apache.arrow.stream"))), NotFound, Gone, Refused),
 )]
 pub(crate) async fn plan(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     TableOf(ident): TableOf,
     (Extension(metrics), RequestIdOf(request_id)): (Extension<Metrics>, RequestIdOf),
     accepted: Accepted,
@@ -60,7 +59,7 @@ pub(crate) async fn plan(
     responses((status = 200, description = "The explanation.", body = ExplainedJson), NotFound, Gone, Refused),
 )]
 pub(crate) async fn explain(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     TableOf(ident): TableOf,
     JsonBody(body): JsonBody<ExplainJson>,
 ) -> Result<Json<ExplainedJson>, Problem> {

@@ -1,9 +1,8 @@
 //! Grouping the manifests of a table anew.
 
 use axum::Json;
-use axum::extract::State;
-use prunus_catalog::Catalog;
 
+use crate::access::ActingCatalog;
 use crate::extract::{JsonBody, TableOf};
 use crate::openapi::NotFound;
 use crate::problem::Problem;
@@ -18,7 +17,7 @@ use crate::wire::{RegroupJson, RegroupedJson};
     responses((status = 200, description = "What was done, or would be.", body = RegroupedJson), NotFound),
 )]
 pub(crate) async fn regroup(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     TableOf(ident): TableOf,
     JsonBody(body): JsonBody<RegroupJson>,
 ) -> Result<Json<RegroupedJson>, Problem> {

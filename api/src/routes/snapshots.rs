@@ -1,10 +1,10 @@
 //! Snapshots: list, look at.
 
 use axum::Json;
-use axum::extract::State;
-use prunus_catalog::{Catalog, SnapshotId};
+use prunus_catalog::SnapshotId;
 
 use super::namespaces::NamesQuery;
+use crate::access::ActingCatalog;
 use crate::extract::{QueryOf, SnapshotOf, TableOf};
 use crate::openapi::{Gone, NotFound, Refused};
 use crate::page_token::PageTokens;
@@ -20,7 +20,7 @@ use crate::wire::{SnapshotJson, SnapshotsJson, page_size};
     responses((status = 200, description = "A page of them.", body = SnapshotsJson), NotFound, Refused),
 )]
 pub(crate) async fn list(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     TableOf(ident): TableOf,
     QueryOf(query): QueryOf<NamesQuery>,
 ) -> Result<Json<SnapshotsJson>, Problem> {
@@ -41,7 +41,7 @@ pub(crate) async fn list(
     responses((status = 200, description = "The snapshot.", body = SnapshotJson), NotFound, Gone),
 )]
 pub(crate) async fn get(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     SnapshotOf(ident, snapshot_id): SnapshotOf,
 ) -> Result<Json<SnapshotJson>, Problem> {
     Ok(Json(catalog.load_snapshot(ident, snapshot_id).await?.into()))

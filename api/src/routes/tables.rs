@@ -1,12 +1,12 @@
 //! Tables: create, list, look at, change, forget.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use prunus_catalog::{Catalog, Render, Table};
+use prunus_catalog::{Render, Role, Table};
 
 use super::namespaces::NamesQuery;
+use crate::access::ActingCatalog;
 use crate::etag;
 use crate::extract::{JsonBody, NamespaceOf, QueryOf, TableOf};
 use crate::idempotency::KeyOf;
@@ -28,7 +28,7 @@ const ALTERED: Render<Table> = replies::found::<_, TableJson>;
     responses((status = 201, description = "The table.", body = TableJson), NotFound, Conflict),
 )]
 pub(crate) async fn create(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     key: KeyOf,
     NamespaceOf(namespace): NamespaceOf,
     JsonBody(new): JsonBody<NewTableJson>,
@@ -46,7 +46,7 @@ pub(crate) async fn create(
     responses((status = 200, description = "A page of them.", body = TablesJson), NotFound, Refused),
 )]
 pub(crate) async fn list(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     NamespaceOf(namespace): NamespaceOf,
     QueryOf(query): QueryOf<NamesQuery>,
 ) -> Result<Json<TablesJson>, Problem> {
@@ -71,7 +71,7 @@ pub(crate) async fn list(
     ),
 )]
 pub(crate) async fn get(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     TableOf(ident): TableOf,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
@@ -87,12 +87,16 @@ pub(crate) async fn get(
     responses((status = 200, description = "The table as it stands now.", body = TableJson, headers(("ETag" = String, description = "The tag that a look at the table has until it changes again."))), NotFound, Conflict),
 )]
 pub(crate) async fn alter(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     key: KeyOf,
     TableOf(ident): TableOf,
     JsonBody(body): JsonBody<AlterTableJson>,
 ) -> Result<Response, Problem> {
-    let done = catalog.alter_table_once(ident, body.parse(), key.once(ALTERED)).await?;
+    let request = body.parse();
+    if let Some(renamed) = &request.rename {
+        catalog.principal().require(Role::Writer, &renamed.namespace)?;
+    }
+    let done = catalog.alter_table_once(ident, request, key.once(ALTERED)).await?;
     replies::tagged_answer(done, ALTERED)
 }
 
@@ -104,7 +108,7 @@ pub(crate) async fn alter(
     responses((status = 204, description = "It is gone."), NotFound),
 )]
 pub(crate) async fn delete(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     key: KeyOf,
     TableOf(ident): TableOf,
 ) -> Result<Response, Problem> {

@@ -1,11 +1,11 @@
 //! Tags: set, list, look at, take away.
 
 use axum::Json;
-use axum::extract::State;
 use axum::response::Response;
-use prunus_catalog::{Catalog, Render, SnapshotId, Tag, TagChange};
+use prunus_catalog::{Render, SnapshotId, Tag, TagChange};
 
 use super::namespaces::NamesQuery;
+use crate::access::ActingCatalog;
 use crate::extract::{JsonBody, QueryOf, TableOf, TagOf};
 use crate::idempotency::KeyOf;
 use crate::openapi::{Gone, NotFound, Refused};
@@ -32,7 +32,7 @@ const SET: Render<(Tag, TagChange)> = |(tag, change)| match change {
     ),
 )]
 pub(crate) async fn set(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     key: KeyOf,
     TagOf(ident, name): TagOf,
     JsonBody(target): JsonBody<SnapshotIdJson>,
@@ -50,7 +50,7 @@ pub(crate) async fn set(
     responses((status = 200, description = "A page of them.", body = TagsJson), NotFound, Refused),
 )]
 pub(crate) async fn list(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     TableOf(ident): TableOf,
     QueryOf(query): QueryOf<NamesQuery>,
 ) -> Result<Json<TagsJson>, Problem> {
@@ -68,7 +68,10 @@ pub(crate) async fn list(
     get, path = "/v1/namespaces/{namespace}/tables/{table}/tags/{tag}", operation_id = "get_tag", tag = "snapshots",
     responses((status = 200, description = "The tag.", body = TagJson), NotFound),
 )]
-pub(crate) async fn get(State(catalog): State<Catalog>, TagOf(ident, name): TagOf) -> Result<Json<TagJson>, Problem> {
+pub(crate) async fn get(
+    ActingCatalog(catalog): ActingCatalog,
+    TagOf(ident, name): TagOf,
+) -> Result<Json<TagJson>, Problem> {
     Ok(Json(catalog.load_tag(ident, name).await?.into()))
 }
 
@@ -80,7 +83,7 @@ pub(crate) async fn get(State(catalog): State<Catalog>, TagOf(ident, name): TagO
     responses((status = 204, description = "It is gone."), NotFound),
 )]
 pub(crate) async fn delete(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     key: KeyOf,
     TagOf(ident, name): TagOf,
 ) -> Result<Response, Problem> {

@@ -1,10 +1,10 @@
 //! Transactions.
 
 use axum::Extension;
-use axum::extract::State;
 use axum::response::Response;
-use prunus_catalog::{Catalog, Done, Render, TableCommitted};
+use prunus_catalog::{Done, Render, Role, TableCommitted};
 
+use crate::access::ActingCatalog;
 use crate::detached;
 use crate::extract::JsonBody;
 use crate::idempotency::KeyOf;
@@ -25,12 +25,15 @@ const COMMITTED: Render<Vec<TableCommitted>> = replies::created::<_, Transaction
     responses((status = 201, description = "What was done.", body = TransactionCommittedJson), NotFound, Conflict, Gone),
 )]
 pub(crate) async fn create(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     Extension(metrics): Extension<Metrics>,
     key: KeyOf,
     JsonBody(transaction): JsonBody<TransactionJson>,
 ) -> Result<Response, Problem> {
     let commits = transaction.parse()?;
+    for commit in &commits {
+        catalog.principal().require(Role::Writer, &commit.table.namespace)?;
+    }
     detached::to_the_end(async move {
         let done = catalog.commit_all_once(commits, key.once(COMMITTED)).await?;
         if let Done::Now(committed) = &done {

@@ -1,0 +1,182 @@
+//! The door: who asks, and whether they may, before anything of the request is looked at but its head.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::RequestExt;
+use axum::extract::{MatchedPath, RawPathParams, Request, State};
+use axum::http::{Extensions, HeaderMap, HeaderValue, Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use prunus_catalog::{Catalog, NamespaceName, Principal, Role};
+use utoipa::openapi::Paths;
+
+use super::host;
+use super::needs::{Need, need_of};
+use super::rule::Access;
+use crate::openapi::operations_of;
+use crate::problem::Problem;
+
+/// What is asked for by `WWW-Authenticate` where a request has no token.
+const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer");
+/// The same where it has one that opens nothing.
+const CHALLENGE_AGAIN: HeaderValue = HeaderValue::from_static("Bearer error=\"invalid_token\"");
+/// How a token is announced.
+const SCHEME: &str = "Bearer";
+
+/// What the door needs to know.
+pub(crate) struct Guard {
+    access: Access,
+    catalog: Catalog,
+    anyone: Arc<Principal>,
+    routes: HashMap<String, Operations>,
+}
+
+/// The operations of a route by their methods, each with what it needs.
+type Operations = Vec<(Method, Option<Need>)>;
+
+impl Guard {
+    /// For these routes.
+    pub(crate) fn new(access: Access, catalog: Catalog, routes: &Paths) -> Self {
+        let needs = routes.paths.iter().map(|(path, item)| {
+            let operations = operations_of(item);
+            let need = |id: &Option<String>| id.as_deref().and_then(need_of);
+            (path.clone(), operations.map(|(method, operation)| (method, need(&operation.operation_id))).collect())
+        });
+        Self { access, catalog, anyone: Arc::new(Principal::anyone()), routes: needs.collect() }
+    }
+
+    /// What the operation of a request needs; `None` where there is none.
+    fn operation(&self, request: &Request) -> Option<Option<Need>> {
+        let route = request.extensions().get::<MatchedPath>()?;
+        let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
+        let operations = self.routes.get(route.as_str())?;
+        operations.iter().find(|(known, _)| known == method).map(|(_, need)| *need)
+    }
+
+    fn principal(&self, headers: &HeaderMap) -> Result<Arc<Principal>, Problem> {
+        match token_of(headers) {
+            Shown::Nothing if self.access == Access::Tokens => Err(Problem::NoToken),
+            Shown::Nothing => Ok(Arc::clone(&self.anyone)),
+            Shown::Token(token) => self.catalog.authenticate(token).map_err(|refused| {
+                tracing::warn!(reason = %refused, "a token was refused");
+                Problem::RefusedToken
+            }),
+            Shown::Unreadable => Err(Problem::RefusedToken),
+        }
+    }
+
+    /// Who asks, if they may; `None` where nobody is asked.
+    async fn admitted(&self, request: &mut Request) -> Result<Option<Arc<Principal>>, Problem> {
+        if self.access == Access::ThisMachine && !host::is_loopback(request.uri(), request.headers()) {
+            return Err(Problem::ForeignHost);
+        }
+        // What no route takes is refused by the router, which has nothing to show of it.
+        let Some(need) = self.operation(request) else { return Ok(None) };
+        if need == Some(Need::Anyone) {
+            return Ok(None);
+        }
+        let principal = self.principal(request.headers())?;
+        match need {
+            Some(Need::Anyone | Need::Token) => {}
+            Some(Need::OfPath(role)) => require_of_path(&principal, role, request).await?,
+            Some(Need::OfBody(role) | Need::Somewhere(role)) => principal.require_somewhere(role)?,
+            None => return Err(Problem::Closed),
+        }
+        Ok(Some(principal))
+    }
+}
+
+/// The middleware that lets a request in with its principal, or refuses it.
+pub(crate) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
+    match guard.admitted(&mut request).await {
+        Ok(principal) => {
+            if let Some(principal) = principal {
+                request.extensions_mut().insert(principal);
+            }
+            next.run(request).await
+        }
+        Err(problem) => refused(problem),
+    }
+}
+
+fn refused(problem: Problem) -> Response {
+    let challenge = match problem {
+        Problem::NoToken => Some(CHALLENGE),
+        Problem::RefusedToken => Some(CHALLENGE_AGAIN),
+        _ => None,
+    };
+    let mut response = problem.into_response();
+    if let Some(challenge) = challenge {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    }
+    response
+}
+
+/// Requires a role on the namespace that the path names. On what is no name only who has it everywhere is told so.
+async fn require_of_path(principal: &Principal, role: Role, request: &mut Request) -> Result<(), Problem> {
+    if principal.may_everywhere(role) {
+        return Ok(());
+    }
+    match namespace_of(request).await {
+        Some(namespace) => principal.require(role, &namespace)?,
+        None => principal.require_everywhere(role)?,
+    }
+    Ok(())
+}
+
+async fn namespace_of(request: &mut Request) -> Option<NamespaceName> {
+    let variables = request.extract_parts::<RawPathParams>().await.ok()?;
+    let (_, namespace) = variables.iter().find(|(name, _)| *name == "namespace")?;
+    namespace.parse().ok()
+}
+
+/// What a request shows of who sends it.
+#[derive(Debug, PartialEq, Eq)]
+enum Shown<'h> {
+    /// Nothing, or what is meant for somebody else.
+    Nothing,
+    /// A token, or what is to be one.
+    Token(&'h str),
+    /// More than one thing, or what is no text.
+    Unreadable,
+}
+
+fn token_of(headers: &HeaderMap) -> Shown<'_> {
+    let mut shown = headers.get_all(header::AUTHORIZATION).iter();
+    let Some(only) = shown.next() else { return Shown::Nothing };
+    let Ok(text) = only.to_str() else { return Shown::Unreadable };
+    if shown.next().is_some() {
+        return Shown::Unreadable;
+    }
+    let (scheme, token) = text.split_once(' ').unwrap_or((text, ""));
+    if scheme.eq_ignore_ascii_case(SCHEME) { Shown::Token(token.trim_matches(' ')) } else { Shown::Nothing }
+}
+
+/// The name of a request's principal; empty where nobody had to say who they are.
+pub(crate) fn principal_name(extensions: &Extensions) -> &str {
+    extensions.get::<Arc<Principal>>().map_or("", |principal| principal.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_read_from_its_header() {
+        let check = |values: &[&[u8]], expected: Shown<'_>| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(header::AUTHORIZATION, HeaderValue::from_bytes(value).unwrap());
+            }
+            assert_eq!(token_of(&headers), expected, "{values:?}");
+        };
+        check(&[], Shown::Nothing);
+        check(&[b"Bearer x"], Shown::Token("x"));
+        check(&[b"bearer  x "], Shown::Token("x"));
+        check(&[b"Bearer"], Shown::Token(""));
+        check(&[b"Basic eDp5"], Shown::Nothing);
+        check(&[b"Bearer x", b"Bearer y"], Shown::Unreadable);
+        check(&[b"Bearer \xff"], Shown::Unreadable);
+    }
+}

@@ -1,0 +1,91 @@
+//! All tokens in memory, by their hashes.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use prunus_manifest::{ReadTransaction, Role, TokenRow};
+use tokio::sync::{Mutex, MutexGuard};
+
+use super::principal::Principal;
+use super::secret::hash_of;
+use super::{TOKENS_PER_READ, Token};
+use crate::Result;
+
+/// Why a token opens nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RefusedToken {
+    /// No such token was ever created.
+    #[error("the token is unknown")]
+    Unknown,
+    /// Its time is over.
+    #[error("the token `{0}` is expired")]
+    Expired(String),
+    /// It was revoked.
+    #[error("the token `{0}` is revoked")]
+    Revoked(String),
+}
+
+/// All tokens of a catalog, also those that hold no more, so that the log can say which was shown.
+#[derive(Default)]
+pub(crate) struct Tokens {
+    by_hash: RwLock<HashMap<[u8; 32], Known>>,
+    changes: Mutex<()>,
+}
+
+/// What is known of a token.
+struct Known {
+    principal: Arc<Principal>,
+    token: Token,
+}
+
+impl Tokens {
+    /// Those of a store.
+    pub(crate) fn load(tx: &ReadTransaction<'_>) -> Result<Self> {
+        let tokens = Self::default();
+        let mut after = String::new();
+        loop {
+            let rows = tx.list_tokens(&after, TOKENS_PER_READ)?;
+            let Some(last) = rows.last() else { return Ok(tokens) };
+            after.clone_from(&last.created.name);
+            rows.into_iter().try_for_each(|row| tokens.note(row))?;
+        }
+    }
+
+    /// The turn to change a token. Who has it stores the change and notes it here, so that the last change noted is the last one
+    /// stored.
+    pub(super) async fn turn(&self) -> MutexGuard<'_, ()> {
+        self.changes.lock().await
+    }
+
+    /// Notes a token as it is stored now.
+    pub(super) fn note(&self, row: TokenRow) -> Result<()> {
+        let hash = row.created.token_hash;
+        let token = Token::of_row(row)?;
+        let principal = Arc::new(Principal::new(token.name.clone(), token.grants.clone()));
+        let mut known = self.by_hash.write().unwrap_or_else(PoisonError::into_inner);
+        known.insert(hash, Known { principal, token });
+        Ok(())
+    }
+
+    /// The holder of a token that holds at this time. The token is found by its hash, so that how long this takes says nothing of
+    /// how much of it is right.
+    pub(super) fn principal_of(&self, token: &str, now_ms: i64) -> Result<Arc<Principal>, RefusedToken> {
+        let hash = hash_of(token).ok_or(RefusedToken::Unknown)?;
+        let known = self.by_hash.read().unwrap_or_else(PoisonError::into_inner);
+        let Known { principal, token } = known.get(&hash).ok_or(RefusedToken::Unknown)?;
+        if token.revoked_at_ms.is_some() {
+            return Err(RefusedToken::Revoked(token.name.clone()));
+        }
+        if !token.holds_at(now_ms) {
+            return Err(RefusedToken::Expired(token.name.clone()));
+        }
+        Ok(Arc::clone(principal))
+    }
+
+    /// Whether a token that holds at this time has the role admin somewhere.
+    pub(super) fn have_admin(&self, now_ms: i64) -> bool {
+        let known = self.by_hash.read().unwrap_or_else(PoisonError::into_inner);
+        let is_admin = |token: &Token| token.grants.iter().any(|grant| grant.role == Role::Admin);
+        known.values().any(|Known { token, .. }| token.holds_at(now_ms) && is_admin(token))
+    }
+}
