@@ -35,6 +35,8 @@ pub struct Catalog {
     pub(crate) obstacle_log: Arc<ObstacleLog>,
     /// Told when there may be files that nobody has looked at.
     pub(crate) files_came: Arc<Notify>,
+    /// How many days the journal keeps its entries; 0: for ever.
+    pub(crate) journal_days: u32,
     /// Who asks for what is done through this clone.
     pub(crate) actor: Arc<Actor>,
 }
@@ -52,6 +54,8 @@ pub struct CatalogOptions {
     pub audit_budget: AuditBudget,
     /// How much is taken at once.
     pub limits: Limits,
+    /// How many days the journal keeps its entries; 0 keeps them for ever.
+    pub journal_days: u32,
     /// Where the time and new identities come from.
     pub clock: Arc<dyn Clock>,
 }
@@ -64,6 +68,7 @@ impl Default for CatalogOptions {
             power_loss: PowerLoss::default(),
             audit_budget: AuditBudget::default(),
             limits: Limits::default(),
+            journal_days: 0,
             clock: Arc::new(SystemClock),
         }
     }
@@ -95,6 +100,7 @@ impl Catalog {
             audit_budget: options.audit_budget,
             audits_begun: Arc::default(),
             files_came: Arc::default(),
+            journal_days: options.journal_days,
             actor: Arc::default(),
         })
     }

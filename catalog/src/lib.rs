@@ -38,6 +38,7 @@
 mod catalog;
 mod clock;
 mod actor;
+mod journal;
 mod limits;
 mod error;
 mod blocking;
@@ -128,9 +129,10 @@ pub use plan::{
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
     AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, DataFileColumns,
-    DataFileRow, Distinct, Error as StoreError, Existing, Fault as CheckFault, FileId, Finding, MAX_AUDITS_PER_TABLE,
-    MAX_FILES_PER_ROLLBACK, MAX_READERS, MAX_TAGS_PER_TABLE, ManifestId, ManifestZone, Mend, Operation, Place,
-    PowerLoss, REPLY_KEPT_MS, RequestKey, SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
+    DataFileRow, Distinct, Error as StoreError, Existing, Fault as CheckFault, FileId, Finding, JournalDetail,
+    JournalEntry, JournalFilter, JournalId, JournalPage, JournalRow, MAX_AUDITS_PER_TABLE, MAX_FILES_PER_ROLLBACK,
+    MAX_READERS, MAX_TAGS_PER_TABLE, ManifestId, ManifestZone, Mend, Operation, Place, PowerLoss, REPLY_KEPT_MS,
+    RequestKey, SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
 };
 pub use prunus_pruner::{
     FilterError, MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_WORDS, NanOrder, Obstacle, Obstacles, Outcome, Verdict,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use prunus_manifest::{NamespaceRow, WriteTransaction};
 
 use crate::catalog::Catalog;
+use crate::journal::{Change, Made};
 use crate::name::NamespaceName;
 use crate::once::{Done, Once};
 use crate::page::PageSize;
@@ -51,8 +52,10 @@ impl Catalog {
         once: Once<Namespace>,
     ) -> Result<Done<Namespace>> {
         let now_ms = self.clock.now_ms();
-        let create =
-            move |tx: &WriteTransaction<'_>| Ok(tx.create_namespace(name.as_str(), &properties, now_ms)?.into());
+        let create = move |tx: &WriteTransaction<'_>| {
+            let created = tx.create_namespace(name.as_str(), &properties, now_ms)?.into();
+            Ok(Made::change(created, Change::of_namespace("create_namespace", &name)))
+        };
         self.write_once(once, create).await
     }
 
@@ -94,6 +97,10 @@ impl Catalog {
     /// # Errors
     /// As [`Catalog::delete_namespace`], and [`Error::KeyReused`].
     pub async fn delete_namespace_once(&self, name: NamespaceName, once: Once<()>) -> Result<Done<()>> {
-        self.write_once(once, move |tx| Ok(tx.delete_namespace(name.as_str())?)).await
+        self.write_once(once, move |tx| {
+            tx.delete_namespace(name.as_str())?;
+            Ok(Made::change((), Change::of_namespace("delete_namespace", &name)))
+        })
+        .await
     }
 }

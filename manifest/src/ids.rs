@@ -59,6 +59,10 @@ id!(
     /// An audit.
     AuditId
 );
+id!(
+    /// An entry of the journal; counts up.
+    JournalId
+);
 impl SchemaId {
     /// The schema that a table is created with.
     pub const FIRST: Self = Self(1);
