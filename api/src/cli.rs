@@ -22,6 +22,7 @@ mod help;
 mod import;
 mod inspect;
 mod invocation;
+mod journal;
 mod json_file;
 mod manifests;
 mod namespace;
@@ -88,6 +89,7 @@ enum Command {
     Audit(audit::AuditArgs),
     Regroup(regroup::RegroupArgs),
     Orphans(orphans::OrphansArgs),
+    Journal(journal::JournalArgs),
     Health(health::HealthArgs),
     Config(config::ConfigArgs),
     Check(check::CheckArgs),
@@ -168,6 +170,7 @@ impl Command {
             Self::Audit(args) => audit::run(args).await,
             Self::Regroup(args) => regroup::run(args).await,
             Self::Orphans(args) => orphans::run(args).await,
+            Self::Journal(args) => journal::run(args).await,
             Self::Config(args) => config::run(args).await,
             Self::Health(args) => health::run(args).await,
             Self::Check(args) => check::run(args).await,
@@ -247,6 +250,9 @@ mod tests {
         "prunus audit list a.b",
         "prunus audit show a.b 3 --limit 5",
         "prunus audit cancel a.b 3",
+        "prunus journal",
+        "prunus journal a.b --since 3d --until 2026-01-01 --limit 5 --json",
+        "prunus journal --namespace a --principal p --operation commit",
         "prunus health --url http://h:1",
         "prunus config",
         "prunus completions bash",
@@ -289,6 +295,8 @@ mod tests {
         "prunus changes a.b",
         "prunus tag set a.b t/u 3",
         "prunus rollback a.b",
+        "prunus journal b",
+        "prunus journal a.b --since yesterday",
         "prunus expire a.b",
         "prunus audit cancel a.b",
         "prunus completions tcsh",

@@ -90,6 +90,7 @@ mod orphans;
 mod regroup;
 mod audit;
 mod operations;
+mod readiness;
 
 pub use actor::Actor;
 pub use alter::{AlterRequest, MAX_COLUMN_PATHS, MAX_FIELDS_OF_ALL_SCHEMAS, MAX_SCHEMAS};
@@ -138,6 +139,7 @@ pub use prunus_pruner::{
     FilterError, MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_WORDS, NanOrder, Obstacle, Obstacles, Outcome, Verdict,
     nearest,
 };
+pub use readiness::NotReady;
 pub use regroup::{RegroupRequest, Regrouped};
 pub use schema_json::{
     FieldJson, NestedJson, SchemaJsonError, TypeJson, check_fields, literal_from_json, type_named, value_to_json,

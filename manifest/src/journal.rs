@@ -22,7 +22,7 @@ pub const MAX_DETAIL_BYTES: usize = 8 << 10;
 const OMITTED: &str = "omitted_bytes";
 
 /// What is called the detail of an entry where it does not read.
-pub(crate) const DETAIL: &str = "detail of the journal";
+pub(crate) const DETAIL: &str = "detail of a journal entry";
 
 /// What else there is to say of a change, by names.
 pub type JournalDetail = Map<String, Value>;

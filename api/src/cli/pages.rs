@@ -5,8 +5,8 @@ use prunus_catalog::MAX_PAGE_SIZE;
 
 use crate::client::{ClientError, Page};
 use crate::wire::{
-    AuditPageJson, ChangesJson, FilesJson, ManifestDetailJson, ManifestsJson, NamespacesJson, OrphansJson, PlannedJson,
-    SnapshotsJson, TablesJson, TagsJson,
+    AuditPageJson, ChangesJson, FilesJson, JournalJson, ManifestDetailJson, ManifestsJson, NamespacesJson, OrphansJson,
+    PlannedJson, SnapshotsJson, TablesJson, TagsJson,
 };
 
 use super::count;
@@ -76,6 +76,7 @@ listing! {
     SnapshotsJson: snapshots,
     TagsJson: tags,
     OrphansJson: orphans,
+    JournalJson: entries,
     AuditPageJson: found,
     ManifestDetailJson: live_files,
 }
