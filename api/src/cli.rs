@@ -22,6 +22,7 @@ mod help;
 mod import;
 mod inspect;
 mod invocation;
+mod journal;
 mod json_file;
 mod manifests;
 mod namespace;
@@ -90,6 +91,7 @@ enum Command {
     Audit(audit::AuditArgs),
     Regroup(regroup::RegroupArgs),
     Orphans(orphans::OrphansArgs),
+    Journal(journal::JournalArgs),
     Health(health::HealthArgs),
     Config(config::ConfigArgs),
     Token(token::TokenArgs),
@@ -171,6 +173,7 @@ impl Command {
             Self::Audit(args) => audit::run(args).await,
             Self::Regroup(args) => regroup::run(args).await,
             Self::Orphans(args) => orphans::run(args).await,
+            Self::Journal(args) => journal::run(args).await,
             Self::Config(args) => config::run(args).await,
             Self::Health(args) => health::run(args).await,
             Self::Token(args) => token::run(args).await,
@@ -251,6 +254,9 @@ mod tests {
         "prunus audit list a.b",
         "prunus audit show a.b 3 --limit 5",
         "prunus audit cancel a.b 3",
+        "prunus journal",
+        "prunus journal a.b --since 3d --until 2026-01-01 --limit 5 --json",
+        "prunus journal --namespace a --principal p --operation commit",
         "prunus health --url http://h:1",
         "prunus config show --config c.toml --require-tokens --json",
         "prunus config server --json",
@@ -305,6 +311,8 @@ mod tests {
         "prunus changes a.b",
         "prunus tag set a.b t/u 3",
         "prunus rollback a.b",
+        "prunus journal b",
+        "prunus journal a.b --since yesterday",
         "prunus expire a.b",
         "prunus audit cancel a.b",
         "prunus completions tcsh",

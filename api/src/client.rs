@@ -22,6 +22,7 @@ use serde::de::DeserializeOwned;
 
 use crate::wire::ProblemJson;
 
+pub use history::JournalQuery;
 pub use server::{Health, Readiness};
 
 /// How long to wait for a connection. Answers may take as long as they do: a commit reads many footers.

@@ -15,7 +15,7 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use prunus_catalog::{Error, Fault, StoredReply};
+use prunus_catalog::{Error, Fault, NotReady, StoredReply};
 
 use crate::formats::WriteError;
 use crate::request_id;
@@ -101,9 +101,9 @@ pub(crate) enum Problem {
     /// An answer could not be written.
     #[error("an answer could not be written")]
     Unwritten(#[from] WriteError),
-    /// The store cannot be worked with now.
-    #[error("the server is not ready: its store does not answer")]
-    NotReady(#[source] Error),
+    /// The catalog cannot be worked with now.
+    #[error(transparent)]
+    NotReady(#[from] NotReady),
     /// What was counted cannot be written.
     #[error("the metrics cannot be written")]
     Metrics(#[source] std::fmt::Error),

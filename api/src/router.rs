@@ -22,8 +22,8 @@ use crate::access::{Access, Guard, admit};
 use crate::metrics::{self, Metrics};
 use crate::problem::{self, Problem};
 use crate::routes::{
-    self, audits, changes, columns, commits, config, docs, expire, files, health, manifests, namespaces, orphans, plan,
-    problems, regroup, snapshots, tables, tags, tokens, transactions,
+    self, audits, changes, columns, commits, config, docs, expire, files, health, journal, manifests, namespaces,
+    orphans, plan, problems, regroup, snapshots, tables, tags, tokens, transactions,
 };
 use crate::settings::Settings;
 use crate::{accept, idempotency, openapi, request_id, routed, unread};
@@ -101,6 +101,8 @@ fn routes() -> OpenApiRouter<Catalog> {
         .routes(routes!(tags::get, tags::set, tags::delete))
         .routes(routes!(expire::expire))
         .routes(routes!(orphans::list))
+        // Who changed what.
+        .routes(routes!(journal::list))
 }
 
 /// What the routes say of themselves.
@@ -494,6 +496,7 @@ mod tests {
         GET    /problems/{name}: get_problem
         GET    /readyz: get_readiness
         GET    /v1/config: get_config
+        GET    /v1/journal: list_journal
         GET    /v1/namespaces: list_namespaces
         POST   /v1/namespaces: create_namespace
         DELETE /v1/namespaces/{namespace}: delete_namespace

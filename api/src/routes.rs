@@ -9,6 +9,7 @@ pub(crate) mod docs;
 pub(crate) mod expire;
 pub(crate) mod files;
 pub(crate) mod health;
+pub(crate) mod journal;
 pub(crate) mod manifests;
 pub(crate) mod namespaces;
 pub(crate) mod openapi;

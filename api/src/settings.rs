@@ -181,6 +181,8 @@ impl Settings {
             plan_cache_bytes: self.store.plan_cache_bytes,
             power_loss: if loses_commits { PowerLoss::MayLoseLastCommits } else { PowerLoss::LosesNothing },
             audit_budget: AuditBudget::of_bytes_per_second(self.store.audit_bytes_per_second),
+            free_bytes_min: self.store.free_bytes_min,
+            journal_days: self.store.journal_days,
             ..CatalogOptions::default()
         }
     }

@@ -14,6 +14,7 @@ mod coverage;
 mod expire;
 mod explained;
 mod file;
+mod journal;
 mod manifest;
 mod namespace;
 mod orphan;
@@ -43,6 +44,7 @@ pub use coverage::{
 pub use expire::{ExpireJson, ExpiredJson};
 pub use explained::{ExplainJson, ExplainedConjunctJson, ExplainedJson, ExplainedVerdictJson};
 pub use file::{FileJson, FilesJson, NewFileJson};
+pub use journal::{JournalEntryJson, JournalJson};
 pub use manifest::{ManifestDetailJson, ManifestJson, ManifestsJson, TotalsJson, ZoneJson};
 pub use namespace::{NamespaceJson, NamespacesJson, NewNamespaceJson};
 pub use orphan::{OrphanJson, OrphansJson};

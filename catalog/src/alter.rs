@@ -11,6 +11,7 @@ use crate::catalog::Catalog;
 use crate::commit::MAX_COMMIT_ATTEMPTS;
 use crate::evolution::{Evolved, SchemaChange, evolve};
 use crate::history::{History, Reached, reached};
+use crate::journal::{Change, Made};
 use crate::name::TableIdent;
 use crate::once::{Done, Once};
 use crate::properties::StatisticsProperties;
@@ -121,6 +122,29 @@ impl AlterRequest {
         self.schema.iter().any(|change| matches!(change, SchemaChange::Widen { to, .. } if moves(*to)))
     }
 
+    /// What the journal is told of it; `None` where it makes no difference. Of properties it is told the keys: what stands there is
+    /// their owner's.
+    fn told(&self, ident: &TableIdent, row: &TableRow, change: &TableChange) -> Option<Change> {
+        let mut told = Change::of_table("alter_table", ident);
+        let renamed = self.rename.as_ref().filter(|to| *to != ident);
+        if let Some(to) = renamed {
+            told = told.with("renamed_to", to.to_string());
+        }
+        if change.schema.is_some() {
+            let changes: Vec<String> = self.schema.iter().map(SchemaChange::to_string).collect();
+            told = told.with_list("schema", &changes);
+        }
+        let is_reordered = change.cluster_by.as_ref().is_some_and(|ids| *ids != row.cluster_by);
+        if let Some(keys) = self.cluster_by.as_ref().filter(|_| is_reordered) {
+            told = told.with_list("cluster_by", keys);
+        }
+        if change.properties.is_some() {
+            told = told.with_list("properties", &self.properties.keys().cloned().collect::<Vec<_>>());
+        }
+        let is_changed = renamed.is_some() || change.schema.is_some() || is_reordered || change.properties.is_some();
+        is_changed.then_some(told)
+    }
+
     /// The name of a change in the request, the last that is meant; of all of them where none can be told.
     fn place_of(&self, is_meant: impl Fn(&SchemaChange) -> bool) -> String {
         let index = self.schema.iter().rposition(is_meant);
@@ -133,7 +157,7 @@ fn alter(
     ident: &TableIdent,
     request: &AlterRequest,
     seen: Option<&SeenPartitions>,
-) -> Result<Table> {
+) -> Result<Made<Table>> {
     let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
     let history = History::load(tx, &row)?;
     let mut faults = request.faults.clone();
@@ -176,7 +200,12 @@ fn alter(
         cluster_by,
         properties,
     };
-    tables::load(tx, tx.alter_table(&change)?)
+    let told = request.told(ident, &row, &change);
+    let altered = tables::load(tx, tx.alter_table(&change)?)?;
+    Ok(match told {
+        Some(told) => Made::change(altered, told),
+        None => Made::nothing(altered),
+    })
 }
 
 /// Whether it is a change of the schema that is at fault.

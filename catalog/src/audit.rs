@@ -20,6 +20,7 @@ use prunus_manifest::{
 };
 
 use crate::catalog::Catalog;
+use crate::journal::{Change, Made};
 use crate::name::TableIdent;
 use crate::once::{Done, Once};
 use crate::page::PageSize;
@@ -27,6 +28,9 @@ use crate::schema::LeafColumn;
 use crate::{Error, Fault, Result, column_ref, tables};
 
 pub use background::{AuditBudget, DEFAULT_AUDIT_BYTES_PER_SECOND};
+
+/// What the journal calls the id of an audit.
+const AUDIT_ID: &str = "audit_id";
 
 /// What is to be audited.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,15 +84,10 @@ impl Catalog {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
             let (table_id, snapshot_id) = (table.table_id, table.current_snapshot);
             let files_total = table.totals.files;
-            Ok(tx.create_audit(&NewAudit {
-                table_id,
-                snapshot_id,
-                mode,
-                sample,
-                repair,
-                files_total,
-                created_at_ms,
-            })?)
+            let audit =
+                tx.create_audit(&NewAudit { table_id, snapshot_id, mode, sample, repair, files_total, created_at_ms })?;
+            let made = Change::of_table("start_audit", &ident).with(AUDIT_ID, audit.audit_id.0);
+            Ok(Made::change(audit, made.with("mode", mode.name()).with("repair", repair)))
         };
         let started = self.write_once(once, start).await?;
         self.audits_begun.notify_one();
@@ -145,8 +144,13 @@ impl Catalog {
         let cancel = move |tx: &WriteTransaction<'_>| {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
             let change = tx.end_audit(table.table_id, audit_id, AuditEnd::Cancelled, now_ms)?;
-            let (AuditChange::Made(audit) | AuditChange::Refused(audit)) = change;
-            Ok(audit)
+            Ok(match change {
+                AuditChange::Made(audit) => {
+                    let made = Change::of_table("cancel_audit", &ident).with(AUDIT_ID, audit_id.0);
+                    Made::change(audit, made)
+                }
+                AuditChange::Refused(audit) => Made::nothing(audit),
+            })
         };
         self.write_once(once, cancel).await
     }

@@ -7,6 +7,7 @@ use tokio::sync::oneshot;
 use tracing::Instrument;
 
 use crate::catalog::Catalog;
+use crate::journal::Made;
 use crate::once::{Done, Once};
 use crate::{Error, Result, suggestion};
 
@@ -40,7 +41,9 @@ impl Catalog {
         self.store.read(|tx| job(tx).map_err(|error| suggestion::with_suggestion(tx, &self.principal, error)))
     }
 
-    /// Runs `job` on the writer and returns when it is durable. No thread waits for it, unless the queue is full.
+    /// Runs `job` on the writer and returns when it is durable. No thread waits for it, unless the queue is full. It is for what
+    /// nobody asked for, and for steps that see to the journal themselves: what a request changes goes through
+    /// [`Catalog::write_once`].
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         job: impl FnMut(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
@@ -63,14 +66,15 @@ impl Catalog {
         answer.await.unwrap_or(Err(Error::Background))
     }
 
-    /// Runs `job` on the writer unless its request is answered already, and returns when it is durable together with its reply.
+    /// Runs `job` on the writer unless its request is answered already, and returns when it is durable together with its reply and
+    /// with what the journal is told of it.
     pub(crate) async fn write_once<T: Send + 'static>(
         &self,
         once: Once<T>,
-        mut job: impl FnMut(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
+        mut job: impl FnMut(&WriteTransaction<'_>) -> Result<Made<T>> + Send + 'static,
     ) -> Result<Done<T>> {
-        let now_ms = self.clock.now_ms();
-        self.write(move |tx| once.run(tx, now_ms, &mut job)).await
+        let (now_ms, scribe) = (self.clock.now_ms(), self.scribe());
+        self.write(move |tx| once.run(tx, now_ms, |tx| scribe.write(tx, job(tx)?))).await
     }
 }
 

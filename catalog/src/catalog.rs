@@ -36,6 +36,11 @@ pub struct Catalog {
     pub(crate) obstacle_log: Arc<ObstacleLog>,
     /// Told when there may be files that nobody has looked at.
     pub(crate) files_came: Arc<Notify>,
+    pub(crate) data_folder: Arc<Path>,
+    /// How many bytes of its disk must be free.
+    pub(crate) free_bytes_min: u64,
+    /// How many days the journal keeps its entries; 0: for ever.
+    pub(crate) journal_days: u32,
     /// Who asks for what is done through this clone.
     pub(crate) actor: Arc<Actor>,
     /// What they may see; of a catalog that nobody was named for, everything.
@@ -56,6 +61,10 @@ pub struct CatalogOptions {
     pub audit_budget: AuditBudget,
     /// How much is taken at once.
     pub limits: Limits,
+    /// How many bytes must be free on the disk of the data folder for the catalog to be ready.
+    pub free_bytes_min: u64,
+    /// How many days the journal keeps its entries; 0 keeps them for ever.
+    pub journal_days: u32,
     /// Where the time and new identities come from.
     pub clock: Arc<dyn Clock>,
 }
@@ -68,6 +77,8 @@ impl Default for CatalogOptions {
             power_loss: PowerLoss::default(),
             audit_budget: AuditBudget::default(),
             limits: Limits::default(),
+            free_bytes_min: 0,
+            journal_days: 0,
             clock: Arc::new(SystemClock),
         }
     }
@@ -104,6 +115,9 @@ impl Catalog {
             audit_budget: options.audit_budget,
             audits_begun: Arc::default(),
             files_came: Arc::default(),
+            data_folder: data_folder.into(),
+            free_bytes_min: options.free_bytes_min,
+            journal_days: options.journal_days,
             actor: Arc::default(),
             principal: Arc::new(Principal::anyone()),
             tokens: Arc::new(tokens),
@@ -127,14 +141,6 @@ impl Catalog {
     /// Who asks for what is done through this clone.
     pub fn principal(&self) -> &Principal {
         &self.principal
-    }
-
-    /// That the store can be read, and is what it was when it was opened. Reads a page of it or two.
-    ///
-    /// # Errors
-    /// [`crate::Error::Store`].
-    pub async fn check_ready(&self) -> Result<()> {
-        self.read(|tx| Ok(tx.check_version()?)).await
     }
 
     /// Waits until what is due to be sealed into manifests is sealed. Only measurements and tests need it.

@@ -12,17 +12,20 @@ mod transaction;
 
 use std::collections::BTreeMap;
 
-use prunus_manifest::{Operation, SnapshotId, Totals};
+use prunus_manifest::{Operation, SnapshotId, Totals, WriteTransaction};
 use prunus_pruner::NanOrder;
 use prunus_statistics::Literal;
 use tokio::time::Instant;
 
 use crate::catalog::Catalog;
 use crate::declared::DeclaredStatistics;
+use crate::journal::{Change, Made};
 use crate::name::TableIdent;
 use crate::once::{Done, Once};
 use crate::plan::Filter;
 use crate::{Fault, Result};
+
+use ready::ReadyCommit;
 
 pub(crate) use heads::Heads;
 pub(crate) use ready::target_of;
@@ -104,6 +107,18 @@ impl From<prunus_manifest::Committed> for Committed {
     }
 }
 
+impl Committed {
+    /// What the journal is told of it.
+    pub(crate) fn change(&self, operation: &'static str, table: &TableIdent) -> Change {
+        Change::of_table(operation, table)
+            // Snapshots of a table follow each other without a gap.
+            .from(SnapshotId(self.snapshot_id.0 - 1))
+            .to(self.snapshot_id)
+            .with_count("added_files", self.added_files)
+            .with_count("removed_files", self.removed_files)
+    }
+}
+
 impl Catalog {
     /// Reads the files of a change, checks it, and makes it the table's newest snapshot. All or nothing.
     ///
@@ -127,7 +142,12 @@ impl Catalog {
         once: Once<Committed>,
     ) -> Result<Done<Committed>> {
         let ready = self.make_ready(ident, request, Instant::now() + MAX_READING_TIME).await?;
-        self.commit_ready([ready], once, |tx, [ready]| ready.record(ready.check(tx)?)).await
+        let record = |tx: &WriteTransaction<'_>, [ready]: &[ReadyCommit; 1]| {
+            let done = ready.record(ready.check(tx)?)?;
+            let made = ready.change("commit", &done);
+            Ok(Made::change(done, made))
+        };
+        self.commit_ready([ready], once, record).await
     }
 }
 

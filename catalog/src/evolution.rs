@@ -4,6 +4,8 @@
 //! its id is never given to another, so that a name that was dropped and added again is another column. Changes apply in their
 //! order, each to what those before it made.
 
+use std::fmt;
+
 use prunus_pruner::nearest;
 use prunus_statistics::{FieldId, PrimitiveType, Reading};
 
@@ -56,6 +58,20 @@ pub enum SchemaChange {
         /// The place.
         place: FieldPlace,
     },
+}
+
+/// In a few words, without what is new in a field but its name.
+impl fmt::Display for SchemaChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Add { field, .. } => write!(f, "add {}", field.name),
+            Self::Rename { column, to } => write!(f, "rename {column} to {to}"),
+            Self::Drop { column } => write!(f, "drop {column}"),
+            Self::Widen { column, to } => write!(f, "widen {column} to {to}"),
+            Self::MakeNullable { column } => write!(f, "make {column} nullable"),
+            Self::Move { column, .. } => write!(f, "move {column}"),
+        }
+    }
 }
 
 /// A place among siblings.

@@ -8,10 +8,13 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use prunus_manifest::{Expiry, FileId, Gap, ReadTransaction, SnapshotId, TableId, UnneededFile, WriteTransaction};
+use prunus_manifest::{
+    Expiry, FileId, Gap, GrowingEntry, ReadTransaction, SnapshotId, TableId, UnneededFile, WriteTransaction,
+};
 
 use crate::catalog::Catalog;
 use crate::clock::Clock;
+use crate::journal::Change;
 use crate::leases::Leases;
 use crate::name::TableIdent;
 use crate::named::NamedPath;
@@ -81,6 +84,17 @@ impl Expired {
     }
 }
 
+/// What is done so far, and the journal's entry of it.
+struct Progress {
+    expired: Expired,
+    entry: GrowingEntry,
+}
+
+/// The entry with what one step has done, which may be nothing.
+fn grown(entry: &GrowingEntry, tx: &WriteTransaction<'_>, name: &str, count: u64) -> Result<GrowingEntry> {
+    if count == 0 { Ok(entry.clone()) } else { Ok(entry.grow(tx, &[(name, count)])?) }
+}
+
 /// How much one call may do.
 #[derive(Clone, Copy)]
 struct Limits {
@@ -111,6 +125,7 @@ impl Catalog {
 
     async fn expire_within(&self, ident: TableIdent, request: ExpireRequest, limits: Limits) -> Result<Expired> {
         let keep_last = check(&request).map_err(Error::Invalid)?;
+        let entry = self.scribe().growing(Change::of_table("expire_snapshots", &ident));
         let load =
             move |tx: &ReadTransaction<'_>| Ok(tx.load_table(ident.namespace.as_str(), ident.name.as_str())?.table_id);
         let table_id = self.read(load).await?;
@@ -119,7 +134,7 @@ impl Catalog {
             ExpireRun::Dry => self.foresee(expiry, limits).await,
             ExpireRun::Real => {
                 let catalog = self.clone();
-                blocking::to_the_end(async move { catalog.carry_out(expiry, limits).await }).await
+                blocking::to_the_end(async move { catalog.carry_out(expiry, limits, entry).await }).await
             }
         }
     }
@@ -145,15 +160,16 @@ impl Catalog {
         Ok(expired)
     }
 
-    async fn carry_out(&self, expiry: Expiry, limits: Limits) -> Result<Expired> {
-        let (table_id, mut expired) = (expiry.table_id, Expired::default());
-        let snapshots = self.expire_snapshots(expiry, limits, &mut expired).await;
+    async fn carry_out(&self, expiry: Expiry, limits: Limits, entry: GrowingEntry) -> Result<Expired> {
+        let (table_id, mut done) = (expiry.table_id, Progress { expired: Expired::default(), entry });
+        let snapshots = self.expire_snapshots(expiry, limits, &mut done).await;
         let failed = snapshots.is_err();
-        expired.or_failure(snapshots)?;
+        done.expired.or_failure(snapshots)?;
         if !failed {
-            let files = self.forget_files(table_id, limits, &mut expired).await;
-            expired.or_failure(files)?;
+            let files = self.forget_files(table_id, limits, &mut done).await;
+            done.expired.or_failure(files)?;
         }
+        let mut expired = done.expired;
         // What an early step has forgotten may have been committed again since.
         let removable = std::mem::take(&mut expired.removable);
         let checked = self.list_unnamed(removable, BTreeSet::new()).await.map(|unnamed| {
@@ -165,42 +181,49 @@ impl Catalog {
     }
 
     /// Lets snapshots go, adds them to what is expired, and says whether there are more.
-    async fn expire_snapshots(&self, expiry: Expiry, limits: Limits, expired: &mut Expired) -> Result<bool> {
+    async fn expire_snapshots(&self, expiry: Expiry, limits: Limits, done: &mut Progress) -> Result<bool> {
         let mut more = true;
         while more {
-            let limit = limits.of_step(limits.snapshots, expired.snapshots.len());
+            let limit = limits.of_step(limits.snapshots, done.expired.snapshots.len());
             if limit == 0 {
                 break;
             }
             // Not the whole catalog: the last hold on the store must not be let go on the writer's thread.
             let (leases, clock, expiry) = (Arc::clone(&self.leases), Arc::clone(&self.clock), expiry.clone());
+            let entry = done.entry.clone();
             // Leases are read on the writer's thread, as late as can be.
             let step = move |tx: &WriteTransaction<'_>| {
-                Ok(tx.expire_snapshots(&with_leases(&expiry, &leases, &*clock), limit)?)
+                let step = tx.expire_snapshots(&with_leases(&expiry, &leases, &*clock), limit)?;
+                let entry = grown(&entry, tx, "expired_snapshots", step.items.len() as u64)?;
+                Ok((step, entry))
             };
-            let step = self.write(step).await?;
-            expired.snapshots.extend(step.items);
+            let (step, entry) = self.write(step).await?;
+            done.entry = entry;
+            done.expired.snapshots.extend(step.items);
             more = step.more;
         }
         Ok(more)
     }
 
     /// Forgets files, adds them to what is expired, and says whether there are more.
-    async fn forget_files(&self, table_id: TableId, limits: Limits, expired: &mut Expired) -> Result<bool> {
+    async fn forget_files(&self, table_id: TableId, limits: Limits, done: &mut Progress) -> Result<bool> {
         let gaps: Arc<[Gap]> = self.read(move |tx| Ok(tx.list_gaps(table_id, &[])?.into())).await?;
         let (mut done_gaps, mut more) = (0, false);
         while done_gaps < gaps.len() {
-            let limit = limits.of_step(limits.files, expired.files());
+            let limit = limits.of_step(limits.files, done.expired.files());
             if more && limit == 0 {
                 break;
             }
-            let gaps = Arc::clone(&gaps);
+            let (gaps, entry) = (Arc::clone(&gaps), done.entry.clone());
             let step = move |tx: &WriteTransaction<'_>| {
-                Ok(tx.forget_files(table_id, gaps.get(done_gaps..).unwrap_or_default(), limit)?)
+                let step = tx.forget_files(table_id, gaps.get(done_gaps..).unwrap_or_default(), limit)?;
+                let entry = grown(&entry, tx, "forgotten_files", step.files)?;
+                Ok((step, entry))
             };
-            let step = self.write(step).await?;
-            expired.forgotten_files += step.files;
-            expired.removable.extend(step.removable);
+            let (step, entry) = self.write(step).await?;
+            done.entry = entry;
+            done.expired.forgotten_files += step.files;
+            done.expired.removable.extend(step.removable);
             done_gaps += step.done_gaps;
             more = step.more;
         }

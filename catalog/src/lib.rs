@@ -39,6 +39,7 @@ mod catalog;
 mod clock;
 mod actor;
 mod access;
+mod journal;
 mod limits;
 mod error;
 mod blocking;
@@ -90,6 +91,7 @@ mod orphans;
 mod regroup;
 mod audit;
 mod operations;
+mod readiness;
 
 pub use access::{
     Grant, GrantError, Grants, MAX_GRANTS, MAX_TOKEN_NAME_BYTES, Needed, NewToken, Places, Principal, RefusedToken,
@@ -133,15 +135,16 @@ pub use plan::{
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
     AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, DataFileColumns,
-    DataFileRow, Distinct, Error as StoreError, Existing, Fault as CheckFault, FileId, Finding, MAX_AUDITS_PER_TABLE,
-    MAX_FILES_PER_ROLLBACK, MAX_READERS, MAX_TAGS_PER_TABLE, MAX_TOKENS, ManifestId, ManifestZone, Mend, Operation,
-    Place, PowerLoss, REPLY_KEPT_MS, RequestKey, Role, SchemaId, SnapshotId, StoredReply, TableId, TableLayout,
-    TagChange, Totals,
+    DataFileRow, Distinct, Error as StoreError, Existing, Fault as CheckFault, FileId, Finding, JournalDetail,
+    JournalEntry, JournalFilter, JournalId, JournalPage, JournalRow, MAX_AUDITS_PER_TABLE, MAX_FILES_PER_ROLLBACK,
+    MAX_READERS, MAX_TAGS_PER_TABLE, MAX_TOKENS, ManifestId, ManifestZone, Mend, Operation, Place, PowerLoss,
+    REPLY_KEPT_MS, RequestKey, Role, SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
 };
 pub use prunus_pruner::{
     FilterError, MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_WORDS, NanOrder, Obstacle, Obstacles, Outcome, Verdict,
     nearest,
 };
+pub use readiness::NotReady;
 pub use regroup::{RegroupRequest, Regrouped};
 pub use schema_json::{
     FieldJson, NestedJson, SchemaJsonError, TypeJson, check_fields, literal_from_json, type_named, value_to_json,

@@ -6,6 +6,7 @@ use prunus_manifest::{NamespaceRow, ReadTransaction, Role, WriteTransaction};
 
 use crate::access::Places;
 use crate::catalog::Catalog;
+use crate::journal::{Change, Made};
 use crate::name::NamespaceName;
 use crate::once::{Done, Once};
 use crate::page::PageSize;
@@ -52,8 +53,10 @@ impl Catalog {
         once: Once<Namespace>,
     ) -> Result<Done<Namespace>> {
         let now_ms = self.clock.now_ms();
-        let create =
-            move |tx: &WriteTransaction<'_>| Ok(tx.create_namespace(name.as_str(), &properties, now_ms)?.into());
+        let create = move |tx: &WriteTransaction<'_>| {
+            let created = tx.create_namespace(name.as_str(), &properties, now_ms)?.into();
+            Ok(Made::change(created, Change::of_namespace("create_namespace", &name)))
+        };
         self.write_once(once, create).await
     }
 
@@ -96,7 +99,11 @@ impl Catalog {
     /// # Errors
     /// As [`Catalog::delete_namespace`], and [`Error::KeyReused`].
     pub async fn delete_namespace_once(&self, name: NamespaceName, once: Once<()>) -> Result<Done<()>> {
-        self.write_once(once, move |tx| Ok(tx.delete_namespace(name.as_str())?)).await
+        self.write_once(once, move |tx| {
+            tx.delete_namespace(name.as_str())?;
+            Ok(Made::change((), Change::of_namespace("delete_namespace", &name)))
+        })
+        .await
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use prunus_manifest::TableLayout;
 
 use crate::catalog::Catalog;
+use crate::journal::Change;
 use crate::name::TableIdent;
 use crate::table_schema::TableSchema;
 use crate::tables::{cluster_by_ids, cluster_by_keys};
@@ -40,7 +41,7 @@ impl Catalog {
     /// [`crate::Error::Invalid`] for columns that there are not, [`crate::Error::NotFound`], [`crate::Error::Store`].
     pub async fn regroup(&self, ident: TableIdent, request: RegroupRequest) -> Result<Regrouped> {
         let RegroupRequest { cluster_by: asked, dry_run } = request;
-        let is_asked = asked.is_some();
+        let (is_asked, change) = (asked.is_some(), Change::of_table("regroup_manifests", &ident));
         let (table_id, ids, cluster_by) = self
             .read(move |tx| {
                 let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
@@ -53,17 +54,25 @@ impl Catalog {
                 Ok((table.table_id, ids, keys))
             })
             .await?;
-        let store = Arc::clone(&self.store);
+        let (store, scribe) = (Arc::clone(&self.store), self.scribe());
         blocking::run(move || {
             if dry_run {
                 let before = store.load_layout(table_id, &ids)?;
                 return Ok(Regrouped { cluster_by, before, after: None, entries_moved: 0 });
             }
             // Only what was asked for: another may have asked for something else meanwhile.
+            let mut entry = scribe.growing(change.clone());
             if is_asked {
-                store.write(move |tx| tx.set_cluster_by(table_id, &ids))?;
+                let asked = scribe.growing(change.with_list("cluster_by", &cluster_by));
+                entry = store.write(move |tx| {
+                    if tx.load_table_by_id(table_id)?.cluster_by == ids {
+                        return Ok::<_, Error>(entry.clone());
+                    }
+                    tx.set_cluster_by(table_id, &ids)?;
+                    Ok(asked.grow(tx, &[])?)
+                })?;
             }
-            let prunus_manifest::Regrouped { before, after, entries_moved } = store.regroup(table_id)?;
+            let prunus_manifest::Regrouped { before, after, entries_moved } = store.regroup_for(table_id, entry)?;
             Ok(Regrouped { cluster_by, before, after: Some(after), entries_moved })
         })
         .await

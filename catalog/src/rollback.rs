@@ -1,9 +1,10 @@
 //! Rollback: a new snapshot with the content of an older one.
 
-use prunus_manifest::{NewRollback, SnapshotId, TableRow};
+use prunus_manifest::{NewRollback, SnapshotId, TableRow, WriteTransaction};
 
 use crate::catalog::Catalog;
 use crate::commit::{Committed, MAX_COMMIT_ATTEMPTS};
+use crate::journal::Made;
 use crate::name::TableIdent;
 use crate::once::{Done, Once};
 use crate::{Error, Result};
@@ -40,7 +41,13 @@ impl Catalog {
                 })
                 .await?;
             prepared.set_time(self.clock.now_ms());
-            match self.write_once(once.clone(), move |tx| Ok(tx.roll_back(&prepared)?.into())).await {
+            let table = ident.clone();
+            let roll_back = move |tx: &WriteTransaction<'_>| {
+                let done: Committed = tx.roll_back(&prepared)?.into();
+                let made = done.change("roll_back", &table).with("rolled_back_to", snapshot_id.0);
+                Ok(Made::change(done, made))
+            };
+            match self.write_once(once.clone(), roll_back).await {
                 // It does not matter to the request which schema there is.
                 Err(Error::HeadMoved | Error::SchemaMoved) => {}
                 done => return done,

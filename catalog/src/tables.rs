@@ -9,6 +9,7 @@ use prunus_statistics::{FieldId, PrimitiveType};
 
 use crate::catalog::Catalog;
 use crate::column_ref;
+use crate::journal::{Change, Made};
 use crate::location::{Location, LocationError};
 use crate::name::{NamespaceName, TableIdent};
 use crate::once::{Done, Once};
@@ -120,7 +121,7 @@ impl Catalog {
         };
         self.write_once(once, move |tx| {
             let row = tx.create_table(&row)?;
-            load(tx, row)
+            Ok(Made::change(load(tx, row)?, Change::of_table("create_table", &ident)))
         })
         .await
     }
@@ -184,8 +185,12 @@ impl Catalog {
         // The head is forgotten also where nobody waits for the answer any more.
         let drop = async move {
             let dropped = ident.clone();
-            let drop =
-                move |tx: &WriteTransaction<'_>| Ok(tx.drop_table(dropped.namespace.as_str(), dropped.name.as_str())?);
+            let drop = move |tx: &WriteTransaction<'_>| {
+                let (namespace, name) = (dropped.namespace.as_str(), dropped.name.as_str());
+                let last = tx.load_table(namespace, name)?.current_snapshot;
+                tx.drop_table(namespace, name)?;
+                Ok(Made::change((), Change::of_table("delete_table", &dropped).from(last)))
+            };
             let done = catalog.write_once(once, drop).await;
             catalog.heads.forget(&ident);
             done

@@ -4,6 +4,7 @@ use prunus_manifest::{SnapshotId, TagChange, TagRow};
 
 use crate::Result;
 use crate::catalog::Catalog;
+use crate::journal::{Change, Made};
 use crate::name::{TableIdent, TagName};
 use crate::once::{Done, Once};
 use crate::page::PageSize;
@@ -35,7 +36,13 @@ impl Catalog {
         let now_ms = self.clock.now_ms();
         self.write_once(once, move |tx| {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-            Ok(tx.set_tag(table.table_id, name.as_str(), snapshot_id, now_ms)?)
+            let (tag, change) = tx.set_tag(table.table_id, name.as_str(), snapshot_id, now_ms)?;
+            let made = Change::of_table("set_tag", &ident).with("tag", name.as_str()).to(snapshot_id);
+            Ok(match change {
+                TagChange::Created => Made::change((tag, change), made),
+                TagChange::Moved { from } => Made::change((tag, change), made.from(from)),
+                TagChange::Unchanged => Made::nothing((tag, change)),
+            })
         })
         .await
     }
@@ -82,7 +89,10 @@ impl Catalog {
     pub async fn delete_tag_once(&self, ident: TableIdent, name: TagName, once: Once<()>) -> Result<Done<()>> {
         self.write_once(once, move |tx| {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-            Ok(tx.delete_tag(table.table_id, name.as_str())?)
+            let tag = tx.load_tag(table.table_id, name.as_str())?;
+            tx.delete_tag(table.table_id, name.as_str())?;
+            let made = Change::of_table("delete_tag", &ident).with("tag", name.as_str()).from(tag.snapshot_id);
+            Ok(Made::change((), made))
         })
         .await
     }

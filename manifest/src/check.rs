@@ -7,6 +7,7 @@
 mod database;
 mod files;
 mod finding;
+mod journal;
 mod manifests;
 mod sums;
 mod tables;
@@ -94,6 +95,7 @@ pub fn check(path: &Path, progress: &mut dyn FnMut(CheckProgress)) -> Result<Che
         check.check_snapshots(table, &rows);
     }
     let manifests = check.check_manifests(&rows);
+    check.check_journal_and_tokens();
     let Findings { list: findings, total: findings_total } = check.reader.findings;
     let name = |table: CheckedTable| (table.row.table_id, format!("{}.{}", table.row.namespace, table.row.name));
     let tables = tables.into_iter().map(name).collect();

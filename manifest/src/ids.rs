@@ -64,6 +64,10 @@ id!(
     TokenId
 );
 
+id!(
+    /// An entry of the journal; counts up.
+    JournalId
+);
 impl SchemaId {
     /// The schema that a table is created with.
     pub const FIRST: Self = Self(1);

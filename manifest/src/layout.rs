@@ -14,6 +14,7 @@ use rusqlite::{Connection, params};
 use crate::builder::{self, BuiltManifest, Entry};
 use crate::ids::Unsigned;
 use crate::install::{self, InstallError, Source};
+use crate::journal::GrowingEntry;
 use crate::late_column::{self, LateColumn, ReadLateColumns};
 use crate::manifest::ManifestRow;
 use crate::readers::Readers;
@@ -38,6 +39,9 @@ const MAX_FILLS: u32 = 100_000;
 
 /// How many steps one request takes at most for each manifest that there is.
 const MAX_STEPS_PER_MANIFEST: u64 = 8;
+
+/// What the journal calls the count of entries that were put into other manifests.
+const ENTRIES_MOVED: &str = "entries_moved";
 
 const LIST_DUE: &str = "
     SELECT t.table_id
@@ -141,14 +145,21 @@ impl Layout {
             };
             // One job each, so that no commit waits for more than one manifest.
             for built in self.build(&gathered)? {
-                self.install(&gathered, vec![built])?;
+                self.install(&gathered, vec![built], None)?;
             }
             Ok(Step::Done(gathered.entries.len() as u64))
         })
     }
 
-    /// Groups some manifests anew: small ones into fewer, overlapping ones by the order of the table.
-    pub(crate) fn regroup(&self, table_id: TableId, limits: Limits, settled: &mut Settled) -> Result<Step> {
+    /// Groups some manifests anew: small ones into fewer, overlapping ones by the order of the table. Where that was asked for,
+    /// the entry of the journal is told of it.
+    pub(crate) fn regroup(
+        &self,
+        table_id: TableId,
+        limits: Limits,
+        settled: &mut Settled,
+        entry: &mut Option<GrowingEntry>,
+    ) -> Result<Step> {
         self.attempt(|| {
             let found = self.read(table_id, |tx, table| {
                 // Where a column has come meanwhile the table is due again.
@@ -166,13 +177,13 @@ impl Layout {
                 settled.extend(&group);
                 return Ok(Step::Done(0));
             }
-            self.install(&gathered, built)?;
+            *entry = self.install(&gathered, built, entry.clone())?;
             Ok(Step::Done(gathered.entries.len() as u64))
         })
     }
 
     /// Groups manifests anew until nothing is left to do.
-    pub(crate) fn regroup_all(&self, table_id: TableId) -> Result<Regrouped> {
+    pub(crate) fn regroup_all(&self, table_id: TableId, mut entry: Option<GrowingEntry>) -> Result<Regrouped> {
         let before = self.load(table_id, None)?;
         let mut settled = Settled::default();
         let mut entries_moved = 0;
@@ -180,7 +191,7 @@ impl Layout {
         // changes faster than this.
         self.fill_all(table_id)?;
         for _ in 0..MAX_STEPS_PER_MANIFEST.saturating_mul(before.manifests.saturating_add(1)) {
-            match self.regroup(table_id, Limits::REQUESTED, &mut settled)? {
+            match self.regroup(table_id, Limits::REQUESTED, &mut settled, &mut entry)? {
                 Step::Done(entries) => entries_moved += entries,
                 Step::NothingToDo => break,
             }
@@ -255,10 +266,20 @@ impl Layout {
         builder::cut(&order, self.target_files).map(build).collect()
     }
 
-    fn install(&self, gathered: &Gathered, built: Vec<BuiltManifest>) -> Result<(), InstallError> {
+    /// Puts manifests in place, and tells the entry of the journal of it, if there is one: gives back what that is then.
+    fn install(
+        &self,
+        gathered: &Gathered,
+        built: Vec<BuiltManifest>,
+        entry: Option<GrowingEntry>,
+    ) -> Result<Option<GrowingEntry>, InstallError> {
         let (table_id, generation) = (gathered.table.table_id, gathered.table.statistics_generation);
-        let source = gathered.source.clone();
-        self.writer.write(move |tx| install::install(tx, table_id, generation, &source, &built))
+        let (source, moved) = (gathered.source.clone(), gathered.entries.len() as u64);
+        self.writer.write(move |tx| {
+            install::install(tx, table_id, generation, &source, &built)?;
+            let grow = |entry: &GrowingEntry| entry.grow(tx, &[(ENTRIES_MOVED, moved)]);
+            Ok(entry.as_ref().map(grow).transpose()?)
+        })
     }
 }
 

@@ -43,6 +43,7 @@ mod rollback;
 mod tail;
 mod declared;
 mod stored_reply;
+mod journal;
 
 mod block;
 mod builder;
@@ -93,9 +94,13 @@ pub use entry_block::EntryBlock;
 pub use error::{BlockName, Conflict, ConflictReason, Error, FormatError, Result};
 pub use expire::{Bounded, Expiry, Gap};
 pub use forget::{Forgotten, MAX_GAPS_PER_STEP, UnneededFile};
-pub use ids::{AuditId, FileId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId, TokenId};
+pub use ids::{AuditId, FileId, JournalId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId, TokenId};
 pub use inspect::InspectedFile;
 pub use job::WaitingJob;
+pub use journal::{
+    GrowingEntry, JournalDetail, JournalEntry, JournalFilter, JournalPage, JournalRow, MAX_DETAIL_BYTES,
+    MAX_ENTRIES_PER_READ,
+};
 pub use late_column::{LateColumn, ReadLateColumns};
 pub use layout::{ColumnRepair, FileRepair, Regrouped, RepairOutcome, TableLayout};
 pub use leaf_set::FileLeaf;

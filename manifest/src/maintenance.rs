@@ -187,7 +187,7 @@ impl Thread {
                 return Ok(done);
             }
         }
-        self.layout.regroup(table_id, Limits::BACKGROUND, &mut self.settled)
+        self.layout.regroup(table_id, Limits::BACKGROUND, &mut self.settled, &mut None)
     }
 }
 

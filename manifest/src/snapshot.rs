@@ -27,7 +27,8 @@ pub enum Operation {
 impl Operation {
     const ALL: [Self; 4] = [Self::Append, Self::Delete, Self::Replace, Self::Overwrite];
 
-    const fn name(self) -> &'static str {
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Append => "append",
             Self::Delete => "delete",

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use prunus_statistics::FieldId;
 
 use crate::job::WaitingJob;
+use crate::journal::GrowingEntry;
 use crate::late_column::ReadLateColumns;
 use crate::layout::{self, FileRepair, Layout, Regrouped, RepairOutcome, TableLayout};
 use crate::lock::StoreLock;
@@ -190,7 +191,16 @@ impl Store {
     /// [`Error::TableGone`]; [`Error::MissingBlock`] or [`Error::DamagedBlock`] if a manifest cannot be read, which then stays as
     /// it is; [`Error::Sqlite`], [`Error::Closed`].
     pub fn regroup(&self, table_id: TableId) -> Result<Regrouped> {
-        self.layout.regroup_all(table_id)
+        self.layout.regroup_all(table_id, None)
+    }
+
+    /// The same for one who asked for it: the entry is written in the journal with the first manifests that are put in place, if
+    /// any are, and says how many entries of manifests were moved.
+    ///
+    /// # Errors
+    /// As [`Store::regroup`].
+    pub fn regroup_for(&self, table_id: TableId, entry: GrowingEntry) -> Result<Regrouped> {
+        self.layout.regroup_all(table_id, Some(entry))
     }
 
     /// Replaces statistics of files of a table; says what became of each. Snapshots and files stay what they are, and commits

@@ -25,7 +25,10 @@ pub enum TagChange {
     /// There was none of this name.
     Created,
     /// It names this snapshot now, and another one before.
-    Moved,
+    Moved {
+        /// Which one.
+        from: SnapshotId,
+    },
     /// It named this snapshot already, and stays as it was.
     Unchanged,
 }
@@ -109,7 +112,7 @@ impl WriteTransaction<'_> {
         self.load_snapshot(table_id, snapshot_id)?;
         let change = match self.get_tag(table_id, name)? {
             Some(tag) if tag.snapshot_id == snapshot_id => return Ok((tag, TagChange::Unchanged)),
-            Some(_) => TagChange::Moved,
+            Some(tag) => TagChange::Moved { from: tag.snapshot_id },
             None => TagChange::Created,
         };
         if change == TagChange::Created && self.count_tags(table_id)? >= MAX_TAGS_PER_TABLE {

@@ -28,6 +28,7 @@ mod formats;
 mod idempotency;
 mod inspection;
 mod leases;
+mod journal;
 mod lies;
 mod lists;
 mod manifests;

@@ -96,6 +96,11 @@ impl Server {
         table
     }
 
+    /// Waits until what is due in the background is done.
+    pub(crate) async fn wait_for_maintenance(&self) {
+        self.catalog.wait_for_maintenance().await.unwrap();
+    }
+
     /// Copies the catalog and checks the copy.
     pub(crate) async fn assert_sound(&self) {
         let folder = tempfile::tempdir().unwrap();

@@ -5,8 +5,8 @@ use prunus_catalog::MAX_PAGE_SIZE;
 
 use crate::client::{ClientError, Page};
 use crate::wire::{
-    AuditPageJson, ChangesJson, FilesJson, ManifestDetailJson, ManifestsJson, NamespacesJson, OrphansJson, PlannedJson,
-    SnapshotsJson, TablesJson, TagsJson, TokensJson,
+    AuditPageJson, ChangesJson, FilesJson, JournalJson, ManifestDetailJson, ManifestsJson, NamespacesJson, OrphansJson,
+    PlannedJson, SnapshotsJson, TablesJson, TagsJson, TokensJson,
 };
 
 use super::count;
@@ -77,6 +77,7 @@ listing! {
     TagsJson: tags,
     TokensJson: tokens,
     OrphansJson: orphans,
+    JournalJson: entries,
     AuditPageJson: found,
     ManifestDetailJson: live_files,
 }

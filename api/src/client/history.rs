@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::{Client, Page, Result};
 use crate::wire::{
-    ChangesJson, ExpireJson, ExpiredJson, OrphansJson, SnapshotIdJson, SnapshotJson, SnapshotsJson, TagJson, TagsJson,
+    ChangesJson, ExpireJson, ExpiredJson, JournalJson, OrphansJson, SnapshotIdJson, SnapshotJson, SnapshotsJson,
+    TagJson, TagsJson,
 };
 
 impl Client {
@@ -88,6 +89,37 @@ impl Client {
     pub async fn list_orphans(&self, table: &TableIdent, older_than: Option<&str>, page: &Page) -> Result<OrphansJson> {
         self.send(self.get(self.table_url(table, &["orphans"])).query(&OrphansQuery { older_than }).query(page)).await
     }
+
+    /// `GET /v1/journal`
+    ///
+    /// # Errors
+    /// [`ClientError`](super::ClientError).
+    pub async fn list_journal(&self, query: &JournalQuery, page: &Page) -> Result<JournalJson> {
+        self.send(self.get(self.url(&["journal"])).query(query).query(page)).await
+    }
+}
+
+/// Which entries of the journal: those that all of it fits. What is `None` fits any.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct JournalQuery {
+    /// Of this namespace, and of those below it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// Of this table: NAMESPACE.TABLE.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
+    /// Of the token of this name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub principal: Option<String>,
+    /// Of this operation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
+    /// At or after this time, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// Before this time, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
 }
 
 #[derive(Serialize)]

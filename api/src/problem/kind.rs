@@ -285,8 +285,9 @@ const STORE_FULL: Kind =
     );
 
 const NOT_READY: Kind = Kind::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", "Not ready").retryable().means(
-    "The server runs, and its store cannot be read: the disk that the catalog is kept on may be gone or damaged. The same request may \
-     be sent again; whoever routes requests should send none here meanwhile.",
+    "The server runs, and its catalog cannot be worked with, for the reason that `detail` says: its store cannot be read, or the disk \
+     that it is kept on is gone, read-only, or nearly full. The same request may be sent again; whoever routes requests should send \
+     none here meanwhile.",
     "the server is not ready: its store does not answer",
 );
 

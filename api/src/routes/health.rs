@@ -42,13 +42,14 @@ pub(crate) async fn healthz() -> Json<HealthJson> {
 
 /// Whether the server can work.
 ///
-/// That is: whether its store can be read, and is what was opened.
+/// That is: whether its store can be read and is what was opened, and whether the disk that it is kept on can be written to and has as
+/// many free bytes as the setting `store.free_bytes_min` asks for.
 #[utoipa::path(
     get, path = "/readyz", operation_id = "get_readiness", tag = "server",
     responses((status = 200, description = "It can.", body = HealthJson), Unavailable),
 )]
 pub(crate) async fn readyz(State(catalog): State<Catalog>) -> Result<Json<HealthJson>, Problem> {
-    catalog.check_ready().await.map_err(Problem::NotReady)?;
+    catalog.check_ready().await?;
     Ok(Json(HealthJson { status: HealthStatusJson::Ready }))
 }
 

@@ -16,7 +16,7 @@ use crate::wire::{SnapshotIdJson, TagJson, TagsJson, page_size};
 
 const SET: Render<(Tag, TagChange)> = |(tag, change)| match change {
     TagChange::Created => replies::created::<_, TagJson>(tag),
-    TagChange::Moved | TagChange::Unchanged => replies::found::<_, TagJson>(tag),
+    TagChange::Moved { .. } | TagChange::Unchanged => replies::found::<_, TagJson>(tag),
 };
 
 /// Give a tag to a snapshot.

@@ -158,5 +158,8 @@ fn drops(session: &Session) {
     session.does(&["table", "drop", "shop.t"]);
     assert_eq!(session.does(&["table", "drop", "shop.v", "--json"]), "{\n  \"dropped\": \"shop.v\"\n}\n");
     session.does(&["namespace", "drop", "shop"]);
+    let (text, told) = session.shows(&["journal", "shop.t", "--since", "1d", "--limit", "1"]);
+    assert!(text.ends_with("--limit ended the listing\n"), "{text}");
+    assert_eq!((&told["entries"][0]["operation"], &told["more"]), (&"delete_table".into(), &true.into()), "{told}");
     assert_eq!(session.does(&["namespace", "list"]), "");
 }

@@ -12,6 +12,7 @@ use prunus_manifest::{
 
 use super::ready::ReadyCommit;
 use crate::catalog::Catalog;
+use crate::journal::Made;
 use crate::once::{Done, Once};
 use crate::plan::OverlapFilter;
 use crate::plan_cache::{PlanCache, PlanReader};
@@ -40,7 +41,7 @@ impl Catalog {
         &self,
         ready: R,
         once: Once<T>,
-        apply: fn(&WriteTransaction<'_>, &R) -> Result<T>,
+        apply: fn(&WriteTransaction<'_>, &R) -> Result<Made<T>>,
     ) -> Result<Done<T>>
     where
         R: AsMut<[ReadyCommit]> + Clone + Send + Sync + 'static,

@@ -14,6 +14,7 @@ use super::reading::{Outcome, Reader};
 use super::{CommitRequest, Committed};
 use crate::catalog::Catalog;
 use crate::history::History;
+use crate::journal::Change;
 use crate::location::Location;
 use crate::name::TableIdent;
 use crate::plan::{Filter, OverlapFilter};
@@ -138,6 +139,11 @@ impl ReadyCommit {
     pub(super) fn record(&self, checked: CheckedCommit<'_>) -> Result<Committed> {
         let done = checked.record().map_err(|error| self.error(error.into()))?;
         Ok(Committed { warnings: self.warnings.clone(), ..done.into() })
+    }
+
+    /// What the journal is told of the commit.
+    pub(super) fn change(&self, operation: &'static str, done: &Committed) -> Change {
+        done.change(operation, &self.table).with("operation", self.commit.operation.name())
     }
 
     /// What is wrong with the commit, as what is wrong with the request.

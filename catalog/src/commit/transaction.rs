@@ -9,6 +9,7 @@ use super::reading::MAX_READING_TIME;
 use super::ready::{Place, ReadyCommit};
 use super::{CommitRequest, Committed, MAX_FILES_PER_COMMIT};
 use crate::catalog::Catalog;
+use crate::journal::Made;
 use crate::name::TableIdent;
 use crate::once::{Done, Once};
 use crate::{Error, Fault, Result};
@@ -95,12 +96,15 @@ impl Catalog {
 
 /// Checks all commits before any of them writes: a refusal has then nothing to undo, for itself and for its neighbours in the
 /// writer's transaction.
-fn record_all(tx: &WriteTransaction<'_>, ready: &[ReadyCommit]) -> Result<Vec<TableCommitted>> {
+fn record_all(tx: &WriteTransaction<'_>, ready: &[ReadyCommit]) -> Result<Made<Vec<TableCommitted>>> {
     let checked = ready.iter().map(|ready| ready.check(tx)).collect::<Result<Vec<_>>>()?;
     let record = |(ready, checked): (&ReadyCommit, _)| {
         Ok(TableCommitted { table: ready.table.clone(), committed: ready.record(checked)? })
     };
-    ready.iter().zip(checked).map(record).collect()
+    let committed = ready.iter().zip(checked).map(record).collect::<Result<Vec<_>>>()?;
+    let changed = |(ready, done): (&ReadyCommit, &TableCommitted)| ready.change("commit_transaction", &done.committed);
+    let changes = ready.iter().zip(&committed).map(changed).collect();
+    Ok(Made::changes(committed, changes))
 }
 
 /// How many files a transaction adds and removes.

@@ -18,7 +18,8 @@ pub enum AuditMode {
 impl AuditMode {
     const ALL: [Self; 2] = [Self::Footer, Self::Scan];
 
-    pub(super) const fn name(self) -> &'static str {
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Footer => "footer",
             Self::Scan => "scan",

@@ -6,7 +6,7 @@ use std::fmt;
 use prunus_statistics::FieldId;
 
 use crate::error::{BlockName, FormatError};
-use crate::{Error, FileId, ManifestId, SchemaId, SnapshotId, TableId, Totals};
+use crate::{Error, FileId, JournalId, ManifestId, SchemaId, SnapshotId, TableId, Totals};
 
 /// Something that is wrong.
 #[derive(Debug)]
@@ -236,6 +236,22 @@ pub enum Fault {
     /// A count of the entries that hold something on their writer's word is wrong.
     #[error("{} entries hold something that is their writer's word, and {} are said to", .0.found, .0.stored)]
     DeclaredFiles(Difference<u64>),
+    /// An entry of the journal that tells of what cannot have been.
+    #[error("entry {entry_id} of the journal {is}")]
+    JournalEntry {
+        /// Which entry.
+        entry_id: JournalId,
+        /// What is wrong with it.
+        is: &'static str,
+    },
+    /// A token that cannot be one.
+    #[error("token {token_id} {is}")]
+    Token {
+        /// Which token.
+        token_id: i64,
+        /// What is wrong with it, or with what it may do.
+        is: &'static str,
+    },
     /// A zone that claims what its files do not bear out.
     #[error("the zone does not contain the {0} of its files")]
     ZoneTooNarrow(&'static str),
@@ -267,6 +283,8 @@ impl Fault {
             | Self::SnapshotTime
             | Self::FileSnapshots { .. }
             | Self::PathTwice { .. }
+            | Self::JournalEntry { .. }
+            | Self::Token { .. }
             | Self::EntryWithoutRow => Mend::Restore,
         }
     }

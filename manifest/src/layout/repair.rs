@@ -313,7 +313,7 @@ mod tests {
         let gathered = layout.read(table_id, |tx, table| layout.gather_tail(tx, table)).unwrap().unwrap();
         let built = layout.build(&gathered).unwrap();
         assert_eq!(layout.repair(table_id, &repairs()).unwrap(), [(FileId(1), RepairOutcome::Repaired)].into());
-        assert!(matches!(layout.install(&gathered, built), Err(InstallError::Moved)));
+        assert!(matches!(layout.install(&gathered, built, None), Err(InstallError::Moved)));
         assert_eq!(layout.seal(table_id).unwrap(), Step::Done(2));
     }
 

@@ -1,5 +1,5 @@
-//! A process that commits, seals and repairs is killed at any moment: what it was told is committed or repaired is so, whole;
-//! nothing is there by half.
+//! A process that commits, seals and repairs is killed at any moment: what it was told is committed or repaired is so, whole, and
+//! the journal tells of it; nothing is there by half.
 //!
 //! It stands alone in its process. A process that is made takes along the open files of all threads for an instant, and the
 //! lock of a store that another test closes in that instant would still be held.
@@ -17,9 +17,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use prunus_manifest::{
-    ColumnRepair, CursorKind, DataFileRow, EncodedStatistics, Error, FileId, InspectedFile, NewCommit, NewDataFile,
-    NewTable, Operation, ReadTransaction, SchemaColumn, SnapshotId, Store, StoreOptions, TableRow, Totals,
-    WriteTransaction,
+    ColumnRepair, CursorKind, DataFileRow, EncodedStatistics, Error, FileId, InspectedFile, JournalDetail,
+    JournalEntry, JournalFilter, NewCommit, NewDataFile, NewTable, Operation, ReadTransaction, SchemaColumn,
+    SnapshotId, Store, StoreOptions, TableRow, Totals, WriteTransaction,
 };
 use prunus_statistics::{
     Bound, ColumnStatistics, FieldId, FileColumn, FileStatistics, Precision, PrimitiveType, Provenance, Value,
@@ -139,8 +139,13 @@ fn commit_until_killed(store: &Store) -> ! {
                 let table = load_table(store, name);
                 for snapshot in table.current_snapshot.0 + 1.. {
                     let commit = commit_of(&table, snapshot);
-                    let committed = store.write(move |tx| tx.commit(&commit)).unwrap();
-                    assert_eq!(committed.snapshot_id, SnapshotId(snapshot));
+                    let entry = entry_of(name, snapshot);
+                    let committed = store.write(move |tx| {
+                        let committed = tx.commit(&commit)?;
+                        tx.append_journal(&entry)?;
+                        Ok::<_, Error>(committed)
+                    });
+                    assert_eq!(committed.unwrap().snapshot_id, SnapshotId(snapshot));
                     say(&format!("ack {index} {snapshot}\n"));
                 }
             });
@@ -208,6 +213,37 @@ fn commit_of(table: &TableRow, snapshot: i64) -> NewCommit {
         summary: BTreeMap::new(),
         committed_at_ms: 1000,
     }
+}
+
+/// What the journal is told of a commit.
+fn entry_of(table: &str, snapshot: i64) -> JournalEntry {
+    JournalEntry {
+        at_ms: 1000,
+        principal: String::new(),
+        request_id: String::new(),
+        operation: "commit".into(),
+        namespace: Some("sales".to_owned()),
+        table: Some(table.to_owned()),
+        from_snapshot: Some(SnapshotId(snapshot - 1)),
+        to_snapshot: Some(SnapshotId(snapshot)),
+        detail: JournalDetail::new(),
+    }
+}
+
+/// The journal tells of each commit of a table once, and of no other.
+fn check_journal(store: &Store, name: &str, current: i64) {
+    let table = Some(("sales".to_owned(), name.to_owned()));
+    let filter = JournalFilter { table, ..JournalFilter::default() };
+    let (mut told, mut before) = (Vec::new(), None);
+    loop {
+        let page = store.read(|tx| tx.list_journal(&filter, before, u32::MAX)).unwrap();
+        told.extend(page.rows.into_iter().map(|row| row.entry));
+        before = page.next_before;
+        if before.is_none() {
+            break;
+        }
+    }
+    assert!(told.iter().eq((1..=current).rev().map(|snapshot| entry_of(name, snapshot)).collect::<Vec<_>>().iter()));
 }
 
 fn file(path: String, row_count: Option<u64>) -> NewDataFile {
@@ -338,6 +374,7 @@ fn check_table(store: &Store, name: &str, acknowledged: i64) -> i64 {
         Ok::<_, Error>((current.0, live))
     };
     let (current, live) = store.read(table_and_live).unwrap();
+    check_journal(store, name, current);
     // The one commit that was under way may have become durable before its answer was read.
     assert!(
         (acknowledged..=acknowledged + 1).contains(&current),

@@ -66,7 +66,7 @@ fn the_store_of_a_newer_version_is_refused() {
     fixture.close();
     rusqlite::Connection::open(fixture.path()).unwrap().pragma_update(None, "user_version", 1000).unwrap();
     let answer = Store::open(&fixture.path());
-    assert!(matches!(answer, Err(Error::NewerDatabase { version: 1000, supported: 3, .. })));
+    assert!(matches!(answer, Err(Error::NewerDatabase { version: 1000, supported: 4, .. })));
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use prunus_manifest::{Error, ManifestId, SnapshotId, TableLayout};
+use prunus_manifest::{
+    Error, GrowingEntry, JournalDetail, JournalEntry, JournalFilter, ManifestId, SnapshotId, TableLayout,
+};
 
 use crate::fixture::{Fixture, statistics_of};
 
@@ -60,6 +62,32 @@ fn a_request_leaves_no_overlap_that_need_not_be() {
     // The bounds of a file reach ten letters further.
     assert_eq!(letters(&fixture), ["ab", "cd", "wx", "yz"].map(str::to_owned).into());
     assert_eq!(layout(&fixture), done.after);
+}
+
+#[test]
+fn a_request_is_told_to_the_journal_once_and_only_if_it_moves_something() {
+    let fixture = overlapping(4);
+    let entry = JournalEntry {
+        at_ms: 5,
+        principal: "ann".to_owned(),
+        request_id: "r".to_owned(),
+        operation: "regroup_manifests".into(),
+        namespace: Some("sales".to_owned()),
+        table: Some("orders".to_owned()),
+        from_snapshot: None,
+        to_snapshot: None,
+        detail: JournalDetail::new(),
+    };
+    let mut moved = Vec::new();
+    for _ in 0..2 {
+        let growing = GrowingEntry::new(entry.clone());
+        moved.push(fixture.store().regroup_for(fixture.table_id(), growing).unwrap().entries_moved);
+    }
+    assert_eq!(moved, [8, 0]);
+    let page = fixture.store().read(|tx| tx.list_journal(&JournalFilter::default(), None, 10)).unwrap();
+    let told: Vec<_> = page.rows.into_iter().map(|row| row.entry).collect();
+    let detail = JournalDetail::from_iter([("entries_moved".to_owned(), 8.into())]);
+    assert_eq!(told, [JournalEntry { detail, ..entry }]);
 }
 
 #[test]

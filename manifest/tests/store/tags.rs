@@ -17,7 +17,7 @@ fn a_tag_names_its_snapshot_until_it_is_moved() {
     let (tag, change) = fixture.set_tag("release", 1).unwrap();
     assert_eq!((tag.snapshot_id, tag.created_at_ms, change), (SnapshotId(1), 77, TagChange::Created));
     assert_eq!(fixture.set_tag("release", 1).unwrap(), (tag, TagChange::Unchanged));
-    assert_eq!(fixture.set_tag("release", 2).unwrap().1, TagChange::Moved);
+    assert_eq!(fixture.set_tag("release", 2).unwrap().1, TagChange::Moved { from: SnapshotId(1) });
     let tag = fixture.store().read(|tx| tx.load_tag(fixture.table_id(), "release")).unwrap();
     assert_eq!(tag.snapshot_id, SnapshotId(2));
 }
