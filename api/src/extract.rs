@@ -1,10 +1,13 @@
 //! From the parts of a request to typed values. Whatever does not fit is a problem that names every place.
 
+mod arrival;
 mod body;
+mod encoding;
 mod form;
 mod form_error;
 mod form_tree;
 mod query;
+mod room;
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
@@ -13,6 +16,7 @@ use serde::Deserialize;
 
 use crate::problem::Problem;
 
+pub(crate) use arrival::{BodyRules, BodyTurn};
 pub(crate) use body::{JsonBody, MAX_BODY_DEPTH, body_bytes};
 pub(crate) use query::QueryOf;
 

@@ -65,7 +65,8 @@ pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
     let listener = TcpListener::bind(args.listen).await.map_err(no_port)?;
     let address = listener.local_addr().map_err(no_port)?;
     let mut signals = Signals::listen().map_err(CliError::Runtime)?;
-    print(&format!("listening on http://{address}\n"))?;
+    let scheme = crate::server::scheme(&settings.server).map_err(no_port)?;
+    print(&format!("listening on {scheme}://{address}\n"))?;
 
     let (stop, stopped) = oneshot::channel();
     let impatience = async move {

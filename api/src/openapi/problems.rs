@@ -34,6 +34,11 @@ pub(super) const NOT_ACCEPTABLE: Answer = Answer {
     name: "NotAcceptable",
     description: "The answer has no format that the Accept header allows.",
 };
+pub(super) const TOO_SLOW: Answer = Answer {
+    status: "408",
+    name: "TooSlow",
+    description: "The body did not arrive in time. The connection is closed, and the request may be sent again.",
+};
 const CONFLICT: Answer = Answer {
     status: "409",
     name: "Conflict",
@@ -45,10 +50,16 @@ const GONE: Answer = Answer {
     name: "Gone",
     description: "What the request names is expired: a snapshot, or that of a page token.",
 };
-pub(super) const TOO_LARGE: Answer =
-    Answer { status: "413", name: "TooLarge", description: "The body is larger than the server reads." };
-pub(super) const UNSUPPORTED: Answer =
-    Answer { status: "415", name: "UnsupportedMediaType", description: "The body is not said to be JSON." };
+pub(super) const TOO_LARGE: Answer = Answer {
+    status: "413",
+    name: "TooLarge",
+    description: "The body is larger than the server reads, as it is sent or once it is decompressed.",
+};
+pub(super) const UNSUPPORTED: Answer = Answer {
+    status: "415",
+    name: "UnsupportedMediaType",
+    description: "The body is not said to be JSON, or has an encoding other than gzip and zstd.",
+};
 pub(super) const REFUSED: Answer = Answer {
     status: "422",
     name: "Refused",
@@ -59,11 +70,23 @@ pub(super) const FAILED: Answer =
 pub(super) const UNAVAILABLE: Answer = Answer {
     status: "503",
     name: "Unavailable",
-    description: "An object store does not answer, or the server's own store has no room. The request may be sent again.",
+    description: "An object store does not answer, the server's own store has no room, the answer took too long to begin, or the \
+                  server is shutting down. The request may be sent again.",
 };
 
-const ALL: [Answer; 10] =
-    [MALFORMED, NOT_FOUND, NOT_ACCEPTABLE, CONFLICT, GONE, TOO_LARGE, UNSUPPORTED, REFUSED, FAILED, UNAVAILABLE];
+const ALL: [Answer; 11] = [
+    MALFORMED,
+    NOT_FOUND,
+    NOT_ACCEPTABLE,
+    TOO_SLOW,
+    CONFLICT,
+    GONE,
+    TOO_LARGE,
+    UNSUPPORTED,
+    REFUSED,
+    FAILED,
+    UNAVAILABLE,
+];
 
 impl Answer {
     /// What an operation says of it.
@@ -87,7 +110,7 @@ impl Answer {
 
     /// Whether it may be one to a change that is given again: what came of the change itself, and not by chance.
     fn is_stored(self) -> bool {
-        const NEVER: [Answer; 4] = [NOT_ACCEPTABLE, TOO_LARGE, FAILED, UNAVAILABLE];
+        const NEVER: [Answer; 5] = [NOT_ACCEPTABLE, TOO_SLOW, TOO_LARGE, FAILED, UNAVAILABLE];
         NEVER.iter().all(|answer| answer.status != self.status)
     }
 }
