@@ -5,12 +5,23 @@ use tokio::task::JoinError;
 use tracing::Instrument;
 
 use crate::problem::Problem;
+use crate::server::lifecycle::Begun;
+
+tokio::task_local! {
+    /// What has the server wait for the change that is being made, before it stops.
+    pub(crate) static UNDER_WAY: Begun;
+}
 
 /// Does the work on a task of its own, to its end. A panic of it is one of the caller.
 pub(crate) async fn to_the_end<T: Send + 'static>(
     work: impl Future<Output = Result<T, Problem>> + Send + 'static,
 ) -> Result<T, Problem> {
-    match tokio::spawn(work.in_current_span()).await.map_err(JoinError::try_into_panic) {
+    let work = work.in_current_span();
+    let task = match UNDER_WAY.try_with(Begun::another) {
+        Ok(under_way) => tokio::spawn(UNDER_WAY.scope(under_way, work)),
+        Err(_) => tokio::spawn(work),
+    };
+    match task.await.map_err(JoinError::try_into_panic) {
         Ok(outcome) => outcome,
         Err(Ok(panic)) => std::panic::resume_unwind(panic),
         Err(Err(_)) => Err(Error::Background.into()),

@@ -1,10 +1,13 @@
 //! From the parts of a request to typed values. Whatever does not fit is a problem that names every place.
 
+mod arrival;
 mod body;
+mod encoding;
 mod form;
 mod form_error;
 mod form_tree;
 mod query;
+mod room;
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -20,6 +23,7 @@ use crate::problem::Problem;
 
 use form_error::FormPart;
 
+pub(crate) use arrival::{BodyRules, BodyTurn};
 pub(crate) use body::{JsonBody, MAX_BODY_DEPTH, body_bytes};
 pub(crate) use query::QueryOf;
 

@@ -25,7 +25,8 @@ pub(crate) use problems::{Conflict, Gone, NotFound, Refused, Unavailable};
         description = "A lakehouse catalog: it keeps Parquet files with statistics, and tells which of them can hold a row that a \
                        filter matches.\n\nErrors are `application/problem+json`, with a `type` that names the problem. Listings and \
                        plans come in pages: send `next_page_token` as `page_token` until there is none. A changing request may \
-                       have an `Idempotency-Key`, under which it can be sent again.\n\nA server that is reached from other machines needs \
+                       have an `Idempotency-Key`, under which it can be sent again. Bodies may be compressed, as the header \
+                       `Content-Encoding: gzip` or `zstd` says then.\n\nA server that is reached from other machines needs \
                        tokens: what an operation needs of one stands in `docs/access.md`.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),

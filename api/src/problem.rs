@@ -19,7 +19,6 @@ use prunus_catalog::{Error, Fault, NotReady, StoredReply};
 
 use crate::formats::WriteError;
 use crate::request_id;
-use crate::router::MAX_BODY_BYTES;
 use crate::wire::{ConflictJson, FaultJson, MAX_FAULTS, ProblemJson, cut_to_limit};
 
 pub(crate) use kind::{KINDS, Kind};
@@ -67,8 +66,26 @@ pub(crate) enum Problem {
     #[error("the body must be application/json, {0}")]
     UnsupportedMediaType(String),
     /// The body is larger than the server reads.
-    #[error("the body is larger than {MAX_BODY_BYTES} bytes")]
-    BodyTooLarge,
+    #[error("the body is larger than {0} bytes")]
+    BodyTooLarge(usize),
+    /// The body took too long to arrive, so many seconds.
+    #[error("the body did not arrive within {0} seconds")]
+    BodyTooSlow(u64),
+    /// There is no room for the body, and none came free in time.
+    #[error("too many large bodies are being read")]
+    NoRoomForBody,
+    /// The body has an encoding that is not read.
+    #[error("a body may be encoded as gzip or as zstd, not as {0}")]
+    UnsupportedEncoding(String),
+    /// The answer took too long to begin, so many seconds.
+    #[error("the answer did not begin within {0} seconds; a change that has begun is carried to its end")]
+    TooSlow(u64),
+    /// The server takes no changes any more.
+    #[error("the server is shutting down")]
+    ShuttingDown,
+    /// There is no place for another connection.
+    #[error("the server has as many connections as it takes")]
+    TooManyConnections,
     /// The body did not arrive.
     #[error("the body did not arrive in full")]
     BodyUnreadable,
@@ -220,6 +237,16 @@ impl Problem {
         }
     }
 
+    /// The document of it, where no request was read that would have an id.
+    pub(crate) fn unread_document(&self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(&self.to_json(request_id::new()))
+    }
+
+    /// Whether the connection is closed behind it: more of the request may come, which nobody will read, or none is to come.
+    fn ends_connection(&self) -> bool {
+        matches!(self, Self::BodyTooLarge(_) | Self::BodyTooSlow(_) | Self::NoRoomForBody | Self::ShuttingDown)
+    }
+
     /// The message and those of its causes.
     pub(crate) fn chain(&self) -> String {
         let mut chain = self.to_string();
@@ -266,6 +293,9 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
     if rendered.status() == StatusCode::SERVICE_UNAVAILABLE {
         rendered.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER_SECONDS);
     }
+    if problem.ends_connection() {
+        rendered.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     rendered
 }
 
@@ -304,7 +334,9 @@ mod tests {
         };
         let unavailable = prunus_catalog::StorageError::NotFound;
         check(Problem::from(Fault::at("x", "y")), Some(422));
-        check(Problem::BodyTooLarge, Some(413));
+        check(Problem::BodyTooLarge(1), Some(413));
+        check(Problem::BodyTooSlow(1), None);
+        check(Problem::NoRoomForBody, None);
         check(Problem::Catalog(Error::NotFound { what: "table", name: "x".to_owned() }), Some(404));
         check(Problem::Catalog(Error::SchemaMoved), None);
         check(Problem::Catalog(Error::HeadMoved), None);

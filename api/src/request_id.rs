@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderName};
-use tower_http::request_id::RequestId;
+use tower_http::request_id::{MakeRequestId, MakeRequestUuid, RequestId};
 use tracing::Span;
 
 /// The header that it comes and goes in.
@@ -24,6 +24,12 @@ pub(crate) async fn drop_unusable(mut request: Request) -> Request {
         request.headers_mut().remove(HEADER);
     }
     request
+}
+
+/// An id for what is answered without being read.
+pub(crate) fn new() -> String {
+    let id = MakeRequestUuid.make_request_id(&axum::http::Request::new(()));
+    id.and_then(|id| id.header_value().to_str().ok().map(str::to_owned)).unwrap_or_default()
 }
 
 /// The id of a request that has been given one.

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use axum::extract::{DefaultBodyLimit, Request};
+use axum::extract::Request;
 use axum::middleware::{from_fn, from_fn_with_state, map_request};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
@@ -25,10 +25,12 @@ use crate::routes::{
     self, audits, changes, columns, commits, config, docs, expire, files, health, journal, manifests, namespaces,
     orphans, plan, problems, regroup, snapshots, tables, tags, tokens, transactions,
 };
+use crate::server::gate::{self, Gate};
+use crate::server::lifecycle::Lifecycle;
 use crate::settings::Settings;
 use crate::{accept, idempotency, openapi, request_id, routed, unread};
 
-/// The largest body that is read.
+/// The largest body that is read, once it is decompressed, whatever is set.
 pub const MAX_BODY_BYTES: usize = 64 << 20;
 
 /// The smallest body that is compressed.
@@ -37,20 +39,22 @@ const MIN_COMPRESSED_BYTES: u16 = 1024;
 /// The HTTP API over a catalog. What of the settings is of a listener has no meaning here; requests need a token if that is
 /// required.
 pub fn router(catalog: Catalog, settings: &Settings) -> Router {
-    router_with(catalog, settings.access.of_no_listener())
+    router_of(catalog, settings, settings.access.of_no_listener(), Lifecycle::default())
 }
 
-/// The same where it is settled whether requests need a token.
-pub(crate) fn router_with(catalog: Catalog, access: Access) -> Router {
-    // Inside the limit of bodies, since it reads them.
+/// The same of a server that may stop, where it is settled whether requests need a token.
+pub(crate) fn router_of(catalog: Catalog, settings: &Settings, access: Access, lifecycle: Lifecycle) -> Router {
+    // Inside the gate, which says what holds for bodies, since it reads them.
     let keep_replies = from_fn_with_state(catalog.clone(), idempotency::keep_replies);
     let (routes, described) = routes().split_for_parts();
     let guard = Arc::new(Guard::new(access, catalog.clone(), &described.paths));
     let leave_what_is_routed = from_fn_with_state(Arc::new(described.paths), routed::leave_what_is_routed);
     let routes = routes.fallback(no_such_route).method_not_allowed_fallback(method_not_allowed);
-    let routes = routes.with_state(catalog).layer(keep_replies).layer(DefaultBodyLimit::max(MAX_BODY_BYTES));
+    let routes = routes.with_state(catalog).layer(keep_replies);
     let routes = routes.layer(from_fn(accept::require_format)).layer(from_fn(unread::refuse));
-    with_layers(routes.layer(from_fn_with_state(guard, admit)).layer(leave_what_is_routed))
+    let gate = Arc::new(Gate::new(&settings.limits, lifecycle));
+    let routes = routes.layer(from_fn_with_state(guard, admit)).layer(leave_what_is_routed);
+    with_layers(routes.layer(from_fn_with_state(gate, gate::pass)))
 }
 
 /// All routes, each with what the document says of it. Their methods and paths stand in `the_routes_are_these` below.

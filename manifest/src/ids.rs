@@ -59,6 +59,7 @@ id!(
     /// An audit.
     AuditId
 );
+
 id!(
     /// An access token.
     TokenId
@@ -68,6 +69,7 @@ id!(
     /// An entry of the journal; counts up.
     JournalId
 );
+
 impl SchemaId {
     /// The schema that a table is created with.
     pub const FIRST: Self = Self(1);

@@ -48,7 +48,8 @@ pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
     let address = listener.local_addr().map_err(no_port)?;
     settings.access.of_listener(address, &catalog)?;
     let mut signals = Signals::listen().map_err(CliError::Runtime)?;
-    print(&format!("listening on http://{address}\n"))?;
+    let scheme = crate::server::scheme(&settings.server).map_err(no_port)?;
+    print(&format!("listening on {scheme}://{address}\n"))?;
 
     let (stop, stopped) = oneshot::channel();
     let impatience = async move {

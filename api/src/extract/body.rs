@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use axum::body::Bytes;
-use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
+use axum::body::{Bytes, HttpBody};
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use prunus_catalog::Fault;
 use serde::de::DeserializeOwned;
 
+use super::arrival::BodyTurn;
 use super::form;
 use super::form_error::FormPart;
 use super::form_tree::Node;
@@ -21,24 +21,37 @@ pub(crate) const MAX_BODY_DEPTH: usize = 127;
 /// takes several times as much memory as its text.
 const MAX_TREE_BYTES: usize = 32 << 20;
 
+/// The largest body that is parsed where it has arrived. A larger one takes milliseconds, in which its thread does nothing for others.
+const MAX_PARSED_AT_ONCE_BYTES: usize = 256 << 10;
+
 /// A JSON body.
 pub(crate) struct JsonBody<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
+impl<S: Send + Sync, T: DeserializeOwned + Send + 'static> FromRequest<S> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         check_content_type(request.headers())?;
-        parse_json(&body_bytes(request).await?).map(Self)
+        if request.body().is_end_stream() {
+            return parse_json(b"").map(Self);
+        }
+        let (turn, (parts, body)) = (BodyTurn::of(&request), request.into_parts());
+        let bytes = turn.arrive(&parts.headers, body).await?;
+        if bytes.len() <= MAX_PARSED_AT_ONCE_BYTES {
+            return parse_json(&bytes).map(Self);
+        }
+        turn.rules().run_in_turn(move || parse_json(&bytes)).await?.map(Self)
     }
 }
 
-/// The body of a request, up to the limit that stands for it.
+/// The body of a request, within the limits that stand for it, as it is without its encoding. What is read so may be put back as
+/// the body of the request, and read again.
 pub(crate) async fn body_bytes(request: Request) -> Result<Bytes, Problem> {
-    Bytes::from_request(request, &()).await.map_err(|rejection| match rejection {
-        BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => Problem::BodyTooLarge,
-        _ => Problem::BodyUnreadable,
-    })
+    if request.body().is_end_stream() {
+        return Ok(Bytes::new());
+    }
+    let (turn, (parts, body)) = (BodyTurn::of(&request), request.into_parts());
+    turn.arrive(&parts.headers, body).await
 }
 
 fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {

@@ -54,13 +54,14 @@ fn complete_operation(operation: &mut Operation, takes_key: bool) {
     if takes_key {
         parameters.push(parameter_reference("IdempotencyKey"));
     }
-    answer(operation, [problems::FAILED]);
+    // The time until an answer begins is bounded for all.
+    answer(operation, [problems::FAILED, problems::UNAVAILABLE]);
     if operation.request_body.is_some() {
-        answer(operation, [problems::TOO_LARGE, problems::UNSUPPORTED]);
+        answer(operation, [problems::TOO_SLOW, problems::TOO_LARGE, problems::UNSUPPORTED]);
     }
     if takes_key {
-        // Its body is read for its key, which may have stood for another request; and the store may have no room.
-        answer(operation, [problems::REFUSED, problems::UNAVAILABLE]);
+        // Its body is read for its key, which may have stood for another request.
+        answer(operation, [problems::REFUSED]);
     }
     for response in operation.responses.responses.values_mut() {
         if let RefOr::T(response) = response {

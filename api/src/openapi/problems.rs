@@ -45,6 +45,11 @@ pub(super) const NOT_ACCEPTABLE: Answer = Answer {
     name: "NotAcceptable",
     description: "The answer has no format that the Accept header allows.",
 };
+pub(super) const TOO_SLOW: Answer = Answer {
+    status: "408",
+    name: "TooSlow",
+    description: "The body did not arrive in time. The connection is closed, and the request may be sent again.",
+};
 const CONFLICT: Answer = Answer {
     status: "409",
     name: "Conflict",
@@ -56,10 +61,16 @@ const GONE: Answer = Answer {
     name: "Gone",
     description: "What the request names is expired: a snapshot, or that of a page token.",
 };
-pub(super) const TOO_LARGE: Answer =
-    Answer { status: "413", name: "TooLarge", description: "The body is larger than the server reads." };
-pub(super) const UNSUPPORTED: Answer =
-    Answer { status: "415", name: "UnsupportedMediaType", description: "The body is not said to be JSON." };
+pub(super) const TOO_LARGE: Answer = Answer {
+    status: "413",
+    name: "TooLarge",
+    description: "The body is larger than the server reads, as it is sent or once it is decompressed.",
+};
+pub(super) const UNSUPPORTED: Answer = Answer {
+    status: "415",
+    name: "UnsupportedMediaType",
+    description: "The body is not said to be JSON, or has an encoding other than gzip and zstd.",
+};
 pub(super) const MISDIRECTED: Answer = Answer {
     status: "421",
     name: "Misdirected",
@@ -75,15 +86,17 @@ pub(super) const FAILED: Answer =
 pub(super) const UNAVAILABLE: Answer = Answer {
     status: "503",
     name: "Unavailable",
-    description: "An object store does not answer, or the server's own store has no room. The request may be sent again.",
+    description: "An object store does not answer, the server's own store has no room, the answer took too long to begin, or the \
+                  server is shutting down. The request may be sent again.",
 };
 
-const ALL: [Answer; 13] = [
+const ALL: [Answer; 14] = [
     MALFORMED,
     UNAUTHORIZED,
     FORBIDDEN,
     NOT_FOUND,
     NOT_ACCEPTABLE,
+    TOO_SLOW,
     CONFLICT,
     GONE,
     TOO_LARGE,
@@ -122,8 +135,8 @@ impl Answer {
 
     /// Whether it may be one to a change that is given again: what came of the change itself, and not by chance.
     fn is_stored(self) -> bool {
-        const NEVER: [Answer; 7] =
-            [UNAUTHORIZED, FORBIDDEN, NOT_ACCEPTABLE, TOO_LARGE, MISDIRECTED, FAILED, UNAVAILABLE];
+        const NEVER: [Answer; 8] =
+            [UNAUTHORIZED, FORBIDDEN, NOT_ACCEPTABLE, TOO_SLOW, TOO_LARGE, MISDIRECTED, FAILED, UNAVAILABLE];
         NEVER.iter().all(|answer| answer.status != self.status)
     }
 }

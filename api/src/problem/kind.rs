@@ -62,7 +62,7 @@ impl Kind {
 }
 
 /// All kinds, by rising status.
-pub(crate) const KINDS: [&Kind; 28] = [
+pub(crate) const KINDS: [&Kind; 34] = [
     &MALFORMED_BODY,
     &MALFORMED_QUERY,
     &MALFORMED_HEADER,
@@ -74,6 +74,7 @@ pub(crate) const KINDS: [&Kind; 28] = [
     &NO_SUCH_ROUTE,
     &METHOD_NOT_ALLOWED,
     &NOT_ACCEPTABLE,
+    &BODY_TOO_SLOW,
     &CONFLICT,
     &ALREADY_EXISTS,
     &NAMESPACE_NOT_EMPTY,
@@ -83,6 +84,7 @@ pub(crate) const KINDS: [&Kind; 28] = [
     &STALE_PAGE_TOKEN,
     &BODY_TOO_LARGE,
     &UNSUPPORTED_MEDIA_TYPE,
+    &UNSUPPORTED_ENCODING,
     &MISDIRECTED,
     &INVALID_REQUEST,
     &INVALID_FILTER,
@@ -91,6 +93,10 @@ pub(crate) const KINDS: [&Kind; 28] = [
     &STORAGE_UNAVAILABLE,
     &STORE_FULL,
     &NOT_READY,
+    &TOO_SLOW,
+    &NO_ROOM_FOR_BODY,
+    &SHUTTING_DOWN,
+    &TOO_MANY_CONNECTIONS,
 ];
 
 const MALFORMED_BODY: Kind = Kind::new(StatusCode::BAD_REQUEST, "malformed-body", "Malformed body")
@@ -172,6 +178,12 @@ const NOT_ACCEPTABLE: Kind = Kind::new(StatusCode::NOT_ACCEPTABLE, "not-acceptab
     "the answer is application/json, which the Accept header excludes",
 );
 
+const BODY_TOO_SLOW: Kind = Kind::new(StatusCode::REQUEST_TIMEOUT, "body-too-slow", "Body too slow").retryable().means(
+    "The body of the request did not arrive in the time that it has. Nothing was done, and the connection is closed. Send the \
+     request again, in smaller parts or compressed if the network is slow.",
+    "the body did not arrive within 60 seconds",
+);
+
 const CONFLICT: Kind = Kind::new(StatusCode::CONFLICT, "conflict", "Conflict")
     .means(
         "The commit contradicts what is in the table now: a path to be added is live already, one to be removed is not live or was \
@@ -222,7 +234,8 @@ const STALE_PAGE_TOKEN: Kind = Kind::new(StatusCode::GONE, "stale-page-token", "
 );
 
 const BODY_TOO_LARGE: Kind = Kind::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", "Body too large").means(
-    "The body is larger than the server reads, which is 64 MiB. Nothing was done. Split the commit: appends never conflict with \
+    "The body is larger than the server reads, as it is sent or once it is decompressed; the detail says how large one may be, \
+     which is 64 MiB unless the server's operator has set less. Nothing was done. Split the commit: appends never conflict with \
      each other.",
     "the body is larger than 67108864 bytes",
 );
@@ -233,6 +246,12 @@ const UNSUPPORTED_MEDIA_TYPE: Kind =
         "the body must be application/json, not `text/plain`",
     );
 
+const UNSUPPORTED_ENCODING: Kind =
+    Kind::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-encoding", "Unsupported encoding").means(
+        "The header Content-Encoding names an encoding that the server does not read, or several. Nothing was done. Bodies are sent as \
+         they are, or with `Content-Encoding: gzip` or `zstd`.",
+        "a body may be encoded as gzip or as zstd, not as `br`",
+    );
 const MISDIRECTED: Kind = Kind::new(StatusCode::MISDIRECTED_REQUEST, "misdirected-request", "Misdirected request").means(
     "The server needs no tokens, since it listens on a loopback address, and the Host header names another host: a page in a browser may \
      have led it here. Nothing was done. Name the server by 127.0.0.1, [::1] or localhost. Behind a proxy that passes its own name on, \
@@ -291,6 +310,35 @@ const NOT_READY: Kind = Kind::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", 
     "the server is not ready: its store does not answer",
 );
 
+const TOO_SLOW: Kind = Kind::new(StatusCode::SERVICE_UNAVAILABLE, "request-timeout", "Request took too long").retryable().means(
+    "The answer did not begin in the time that it has; the detail says which. What only reads was ended. A change that has begun is \
+     carried to its end, and whether it was made is not known here: send it again under the same Idempotency-Key, which carries it \
+     out once, or look first.",
+    "the answer did not begin within 300 seconds; a change that has begun is carried to its end",
+);
+
+const NO_ROOM_FOR_BODY: Kind =
+    Kind::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-large-bodies", "Too many large bodies").retryable().means(
+        "So many large bodies are being read that there is no room for this one, and none came free while it was waited for. Nothing \
+         was done, and the connection is closed. The same request may be sent again; the header Retry-After says when to try first. \
+         Requests with small bodies are answered meanwhile.",
+        "too many large bodies are being read",
+    );
+
+const SHUTTING_DOWN: Kind = Kind::new(StatusCode::SERVICE_UNAVAILABLE, "shutting-down", "Shutting down").retryable().means(
+    "The server finishes what it has begun, and takes no change any more. Nothing was done, and the connection is closed. The same \
+     request may be sent again, to the server that comes after it; the header Retry-After says when to try first.",
+    "the server is shutting down",
+);
+
+const TOO_MANY_CONNECTIONS: Kind =
+    Kind::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-connections", "Too many connections").retryable().means(
+        "The server has as many connections as it takes. The request was not read, and the connection is closed. The same request may \
+         be sent again; the header Retry-After says when to try first. Clients do best to keep a few connections and to send \
+         all their requests over these.",
+        "the server has as many connections as it takes",
+    );
+
 /// Rows of the table, as a match without a rest: an error without a row does not compile. `inside` are errors that are of the
 /// kind of another one that they hold.
 macro_rules! rows {
@@ -318,7 +366,13 @@ rows! {
     Problem::MethodNotAllowed(_) => METHOD_NOT_ALLOWED,
     Problem::NotAcceptable => NOT_ACCEPTABLE,
     Problem::UnsupportedMediaType(_) => UNSUPPORTED_MEDIA_TYPE,
-    Problem::BodyTooLarge => BODY_TOO_LARGE,
+    Problem::BodyTooLarge(_) => BODY_TOO_LARGE,
+    Problem::BodyTooSlow(_) => BODY_TOO_SLOW,
+    Problem::NoRoomForBody => NO_ROOM_FOR_BODY,
+    Problem::UnsupportedEncoding(_) => UNSUPPORTED_ENCODING,
+    Problem::TooSlow(_) => TOO_SLOW,
+    Problem::ShuttingDown => SHUTTING_DOWN,
+    Problem::TooManyConnections => TOO_MANY_CONNECTIONS,
     Problem::BodyUnreadable => MALFORMED_BODY,
     Problem::MalformedBody(_) => MALFORMED_BODY,
     Problem::MalformedQuery(_) => MALFORMED_QUERY,
@@ -395,6 +449,12 @@ mod tests {
         NotAcceptable: 406 not-acceptable (Not acceptable)
         UnsupportedMediaType: 415 unsupported-media-type (Unsupported media type)
         BodyTooLarge: 413 body-too-large (Body too large)
+        BodyTooSlow: 408 body-too-slow (Body too slow) retryable
+        NoRoomForBody: 503 too-many-large-bodies (Too many large bodies) retryable
+        UnsupportedEncoding: 415 unsupported-encoding (Unsupported encoding)
+        TooSlow: 503 request-timeout (Request took too long) retryable
+        ShuttingDown: 503 shutting-down (Shutting down) retryable
+        TooManyConnections: 503 too-many-connections (Too many connections) retryable
         BodyUnreadable: 400 malformed-body (Malformed body)
         MalformedBody: 400 malformed-body (Malformed body)
         MalformedQuery: 400 malformed-query (Malformed query string)

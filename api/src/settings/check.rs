@@ -6,9 +6,8 @@ use prunus_catalog::{
 use reqwest::Url;
 
 use super::{LimitSettings, Settings};
-
-/// A day, in seconds: the longest that anything waits.
-const MAX_SECONDS: u64 = 86_400;
+use crate::router::MAX_BODY_BYTES;
+use crate::server::{MAX_HEADER_BYTES, MAX_SECONDS};
 
 /// From which value to which a limit goes, by its name.
 struct Range {
@@ -25,9 +24,9 @@ const fn range(name: &'static str, min: u64, max: u64, of: fn(&LimitSettings) ->
 const RANGES: [Range; 15] = [
     range("connections", 1, 1 << 20, |limits| limits.connections as u64),
     // The parser of heads needs no less.
-    range("header_bytes", 8 << 10, 1 << 20, |limits| limits.header_bytes as u64),
+    range("header_bytes", 8 << 10, MAX_HEADER_BYTES as u64, |limits| limits.header_bytes as u64),
     range("header_seconds", 1, MAX_SECONDS, |limits| limits.header_seconds),
-    range("body_bytes", 1 << 10, 1 << 30, |limits| limits.body_bytes as u64),
+    range("body_bytes", 1 << 10, MAX_BODY_BYTES as u64, |limits| limits.body_bytes as u64),
     range("body_seconds", 1, MAX_SECONDS, |limits| limits.body_seconds),
     range("write_seconds", 1, MAX_SECONDS, |limits| limits.write_seconds),
     range("request_seconds", 1, MAX_SECONDS, |limits| limits.request_seconds),

@@ -12,7 +12,7 @@ use crate::server::Server;
 const T: &str = "/v1/namespaces/n/tables/t";
 
 /// Those that no request alone brings about, and where they are tested.
-const BY_OTHER_MEANS: [&str; 5] = [
+const BY_OTHER_MEANS: [&str; 10] = [
     // The schema must change between the reading of a commit's files and its transaction: `catalog/tests/moved.rs`.
     "schema-moved",
     // Others must commit faster than a filter is checked, again and again: `catalog/tests/moved.rs`.
@@ -23,6 +23,13 @@ const BY_OTHER_MEANS: [&str; 5] = [
     "store-full",
     // The store must be unreadable as a whole: `tests/whole/operating.rs`.
     "not-ready",
+    // The client or the server must be slow, or there must be many: `api/tests/hostile/main.rs`.
+    "body-too-slow",
+    "request-timeout",
+    "too-many-large-bodies",
+    "too-many-connections",
+    // The server must be told to stop: `api/tests/hostile/shutdown.rs`.
+    "shutting-down",
 ];
 
 /// A request: method, route, headers, body.
@@ -96,6 +103,7 @@ async fn every_kind_of_problem_is_answered_by_some_request() {
         ("stale-page-token", (Method::GET, &stale, &[], none())),
         ("body-too-large", (Method::POST, &plan, &[JSON], " ".repeat(prunus::MAX_BODY_BYTES + 1))),
         ("unsupported-media-type", (Method::POST, &plan, &[("content-type", "text/plain")], "{}".to_owned())),
+        ("unsupported-encoding", (Method::POST, &plan, &[JSON, ("content-encoding", "br")], "{}".to_owned())),
         ("invalid-request", (Method::POST, &plan, &[JSON], json!({"page_size": 0}).to_string())),
         ("invalid-filter", (Method::POST, &plan, &[JSON], json!({"filter": "idd = 1"}).to_string())),
         (
