@@ -5,6 +5,7 @@
 //! JSON of both ways is in [`wire`], long answers are written by `formats`, and every error becomes a `problem`.
 
 pub mod settings;
+mod storage_access;
 mod server;
 mod router;
 mod routes;
@@ -30,3 +31,4 @@ pub mod demo;
 
 pub use router::{MAX_BODY_BYTES, router};
 pub use server::serve;
+pub use storage_access::{StorageSettingsError, TokenNeed};

@@ -69,7 +69,7 @@ pub enum TokenRule {
 }
 
 /// Where data files may lie, and how they are reached.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StorageSettings {
     /// The folders and prefixes below which tables and files may lie. Absent: anywhere while requests need no token, and nowhere

@@ -14,7 +14,7 @@ use crate::leases::Leases;
 use crate::limits::Limits;
 use crate::obstacle_log::ObstacleLog;
 use crate::plan_cache::{DEFAULT_PLAN_CACHE_BYTES, PlanCache};
-use crate::storage::Storage;
+use crate::storage::{AllowedLocations, ObjectStoreOptions, Storage};
 use crate::{Result, blocking, late_columns};
 
 /// The name of the database in a data folder.
@@ -24,7 +24,9 @@ pub(crate) const DATABASE_FILE: &str = "prunus.db";
 #[derive(Clone)]
 pub struct Catalog {
     pub(crate) store: Arc<Store>,
-    pub(crate) storage: Arc<Storage>,
+    /// Gives nothing before it is said of what namespace it is asked.
+    pub(crate) storage: Storage,
+    pub(crate) allowed: Arc<AllowedLocations>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) plan_cache: PlanCache,
     pub(crate) heads: Arc<Heads>,
@@ -52,6 +54,10 @@ pub struct CatalogOptions {
     pub audit_budget: AuditBudget,
     /// How much is taken at once.
     pub limits: Limits,
+    /// Where tables and files may lie; by default anywhere.
+    pub allowed_locations: AllowedLocations,
+    /// Keys, regions and endpoints of object stores; by default those of the environment.
+    pub object_store_options: ObjectStoreOptions,
     /// Where the time and new identities come from.
     pub clock: Arc<dyn Clock>,
 }
@@ -64,6 +70,8 @@ impl Default for CatalogOptions {
             power_loss: PowerLoss::default(),
             audit_budget: AuditBudget::default(),
             limits: Limits::default(),
+            allowed_locations: AllowedLocations::anything(),
+            object_store_options: ObjectStoreOptions::from_environment(),
             clock: Arc::new(SystemClock),
         }
     }
@@ -86,7 +94,8 @@ impl Catalog {
         let store = blocking::run(move || Ok(Store::open_with(&path, &store_options)?)).await?;
         Ok(Self {
             store: Arc::new(store),
-            storage: Arc::new(Storage::from_environment()),
+            storage: Storage::of_catalog(options.object_store_options, &options.allowed_locations),
+            allowed: Arc::new(options.allowed_locations),
             obstacle_log: Arc::new(ObstacleLog::new(options.clock.now_ms())),
             clock: options.clock,
             plan_cache: PlanCache::new(options.plan_cache_bytes),
