@@ -314,13 +314,13 @@ mod tests {
     }
 
     #[test]
-    fn the_inside_is_logged_and_not_shown() {
+    fn the_words_of_object_stores_are_neither_logged_nor_shown() {
         let secret = object_store::Error::Generic { store: "S3", source: "secret".into() };
-        let inside = prunus_catalog::StorageError::Unusable(secret);
+        let inside = prunus_catalog::StorageError::Unusable(secret.into());
         let problem = Problem::Catalog(Error::StorageUnavailable { path: "s3://b/k".to_owned(), source: inside });
         assert_eq!(
             problem.chain(),
-            "the object store failed for `s3://b/k`: the object store of this location is not set up here: Generic S3 error: secret: secret"
+            "the object store failed for `s3://b/k`: the object store of this location is not set up here: its own words are not shown"
         );
         assert_eq!(problem.to_json(String::new()).detail, "the object store failed for `s3://b/k`");
         let panicked = Problem::panicked(&"secret").to_json(String::new());

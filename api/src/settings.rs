@@ -5,6 +5,7 @@
 pub(crate) mod address;
 mod check;
 mod effective;
+mod locations;
 mod sources;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::router::MAX_BODY_BYTES;
 
 pub use effective::Effective;
+pub use locations::{Reach, StorageSettingsError};
 pub use sources::{DEFAULT_FILE, FILE_VARIABLE, Origin, SettingsError, Sources};
 
 /// All that may be set.
@@ -78,11 +80,11 @@ pub enum TokenRule {
 }
 
 /// Where data files may lie, and how they are reached.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StorageSettings {
-    /// The folders and prefixes below which tables and files may lie. Absent: anywhere while requests need no token, and nowhere
-    /// while they do.
+    /// The folders and prefixes below which tables and files may lie. Absent: anywhere while the server listens on a loopback address and
+    /// requests need no token, and nowhere otherwise.
     pub allow: Option<Vec<String>>,
     /// The same for single namespaces and those below them, in the place of the list for all.
     pub namespaces: BTreeMap<String, Vec<String>>,
@@ -175,16 +177,22 @@ pub struct TraceSettings {
 
 impl Settings {
     /// What of it is set when the catalog is opened.
-    pub fn catalog_options(&self) -> CatalogOptions {
+    ///
+    /// # Errors
+    /// [`StorageSettingsError`] if a location or an option of object stores is none.
+    pub fn catalog_options(&self) -> Result<CatalogOptions, StorageSettingsError> {
         let loses_commits = self.store.power_loss_may_lose_commits;
-        CatalogOptions {
+        let reach = self.access.reach(self.server.listen);
+        Ok(CatalogOptions {
+            allowed_locations: self.storage.of_access(reach)?,
+            object_store_options: self.storage.object_store_options()?,
             plan_cache_bytes: self.store.plan_cache_bytes,
             power_loss: if loses_commits { PowerLoss::MayLoseLastCommits } else { PowerLoss::LosesNothing },
             audit_budget: AuditBudget::of_bytes_per_second(self.store.audit_bytes_per_second),
             free_bytes_min: self.store.free_bytes_min,
             journal_days: self.store.journal_days,
             ..CatalogOptions::default()
-        }
+        })
     }
 }
 

@@ -15,7 +15,7 @@ use crate::leases::Leases;
 use crate::limits::Limits;
 use crate::obstacle_log::ObstacleLog;
 use crate::plan_cache::{DEFAULT_PLAN_CACHE_BYTES, PlanCache};
-use crate::storage::Storage;
+use crate::storage::{AllowedLocations, ObjectStoreOptions, Storage};
 use crate::{Result, blocking, late_columns};
 
 /// The name of the database in a data folder.
@@ -25,7 +25,9 @@ pub(crate) const DATABASE_FILE: &str = "prunus.db";
 #[derive(Clone)]
 pub struct Catalog {
     pub(crate) store: Arc<Store>,
-    pub(crate) storage: Arc<Storage>,
+    /// Gives nothing before it is said of what namespace it is asked.
+    pub(crate) storage: Storage,
+    pub(crate) allowed: Arc<AllowedLocations>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) plan_cache: PlanCache,
     pub(crate) heads: Arc<Heads>,
@@ -65,6 +67,10 @@ pub struct CatalogOptions {
     pub free_bytes_min: u64,
     /// How many days the journal keeps its entries; 0 keeps them for ever.
     pub journal_days: u32,
+    /// Where tables and files may lie; by default anywhere.
+    pub allowed_locations: AllowedLocations,
+    /// Keys, regions and endpoints of object stores; by default those of the environment.
+    pub object_store_options: ObjectStoreOptions,
     /// Where the time and new identities come from.
     pub clock: Arc<dyn Clock>,
 }
@@ -79,6 +85,8 @@ impl Default for CatalogOptions {
             limits: Limits::default(),
             free_bytes_min: 0,
             journal_days: 0,
+            allowed_locations: AllowedLocations::anything(),
+            object_store_options: ObjectStoreOptions::from_environment(),
             clock: Arc::new(SystemClock),
         }
     }
@@ -106,7 +114,8 @@ impl Catalog {
         .await?;
         Ok(Self {
             store: Arc::new(store),
-            storage: Arc::new(Storage::from_environment()),
+            storage: Storage::of_catalog(options.object_store_options, &options.allowed_locations),
+            allowed: Arc::new(options.allowed_locations),
             obstacle_log: Arc::new(ObstacleLog::new(options.clock.now_ms())),
             clock: options.clock,
             plan_cache: PlanCache::new(options.plan_cache_bytes),

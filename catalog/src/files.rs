@@ -109,8 +109,8 @@ pub(crate) fn check_page(tx: &ReadTransaction<'_>, table: &TableRow, after: Opti
 
 /// The location of a path, as it is written in a request, of a file of a table.
 pub(crate) fn location_in(table: &TableRow, path: &str) -> Result<Location, Vec<Fault>> {
-    let base = table.location.as_deref().and_then(|text| Location::parse(text, None).ok());
-    Location::parse(path, base.as_ref()).map_err(|error| vec![Fault::at("path", error.to_string())])
+    let base = table.location.as_deref().and_then(|text| Location::parse_registered(text, None).ok());
+    Location::parse_registered(path, base.as_ref()).map_err(|error| vec![Fault::at("path", error.to_string())])
 }
 
 /// The live file of a snapshot that has this path, as it is written in a request.

@@ -50,7 +50,7 @@ pub(crate) fn is_absent(column: &TableColumn, file: &DataFileRow) -> bool {
 
 /// Whether a `key=value` folder goes by one of the column's names: engines take it for the column's value.
 pub(crate) fn has_folder(column: &TableColumn, path: &str) -> bool {
-    let Ok(location) = Location::parse(path, None) else { return true };
+    let Ok(location) = Location::parse_registered(path, None) else { return true };
     let folders = hive::partition_segments(location.key());
     let is_named = |path: &Vec<String>| {
         path.len() == 1 && path.iter().any(|name| folders.iter().any(|(key, _)| same_when_folded(key, name)))

@@ -119,7 +119,7 @@ pub use file_page::ListedPage;
 pub use files::{FileDetail, FileEntry};
 pub use leases::{LEASE_MS, MAX_LEASES};
 pub use limits::Limits;
-pub use location::{Location, LocationError, MAX_LOCATION_BYTES};
+pub use location::{Location, LocationError, MAX_LOCATION_BYTES, without_credentials};
 pub use manifests::{ManifestDetail, ManifestEntry, ManifestPage, ManifestPosition, ManifestsRequest};
 pub use name::{MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, NameError, NamespaceName, TableIdent, TableName, TagName};
 pub use namespaces::Namespace;
@@ -150,6 +150,9 @@ pub use schema_json::{
     FieldJson, NestedJson, SchemaJsonError, TypeJson, check_fields, literal_from_json, type_named, value_to_json,
 };
 pub use snapshots::Snapshot;
-pub use storage::{MAX_REQUESTS_AT_ONCE, MAX_RETRIES, MAX_RETRY_TIME, Storage, StorageError, StoredObject};
+pub use storage::{
+    AllowedLocations, MAX_REQUESTS_AT_ONCE, MAX_RETRIES, MAX_RETRY_TIME, ObjectStoreOptions, Storage, StorageError,
+    StoreFailure, StoredObject, UnknownOption,
+};
 pub use tables::{NewTable, SchemaSource, Table, faults_of_table};
 pub use tags::Tag;

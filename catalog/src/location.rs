@@ -1,5 +1,7 @@
 //! Where a file or a folder of files is: one spelling for each.
 
+mod credentials;
+
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -7,6 +9,8 @@ use object_store::path::Path;
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use unicode_normalization::UnicodeNormalization;
 use url::Url;
+
+pub use credentials::without_credentials;
 
 /// What URLs encode in paths, and the sign that begins an encoded byte.
 const PATH_ENCODED: &AsciiSet =
@@ -57,14 +61,38 @@ pub enum LocationError {
     /// A control character.
     #[error("the path holds the control character {0:?}")]
     Character(char),
+    /// A user, a password or a query, which may let in whoever reads it.
+    #[error(
+        "the path holds a user, a password or a query: what lets into an object store is set where the server runs, and is part of \
+         no path"
+    )]
+    Credentials,
+    /// It is none of the places where files may lie.
+    #[error("the path lies outside of the locations that this server allows")]
+    NotAllowed,
+    /// A path that a server which decodes more than it should takes for another.
+    #[error("the path holds `.`, `..` or what is no text once it is decoded")]
+    Disguised,
 }
 
 impl Location {
     /// Reads a URL or an absolute path; a relative path is taken to lie below `base`.
     ///
     /// # Errors
-    /// [`LocationError`] if the text is none, or holds what would make two spellings of one file.
+    /// [`LocationError`] if the text is none, holds what would make two spellings of one file, or what lets into a store.
     pub fn parse(text: &str, base: Option<&Self>) -> Result<Self, LocationError> {
+        if credentials::are_in(text, base) {
+            return Err(LocationError::Credentials);
+        }
+        Self::parse_registered(text, base)
+    }
+
+    /// The same for what may be registered already: earlier versions took what holds credentials, and it must be found to be
+    /// removed.
+    ///
+    /// # Errors
+    /// [`LocationError`] if the text is none, or holds what would make two spellings of one file.
+    pub(crate) fn parse_registered(text: &str, base: Option<&Self>) -> Result<Self, LocationError> {
         if text.is_empty() {
             return Err(LocationError::Empty);
         }
@@ -113,9 +141,9 @@ impl Location {
         Self::new(format!("{scheme}://{authority}/"), key)
     }
 
-    /// A path of the file system: `.` and doubled slashes mean nothing in it.
+    /// A path of the file system: `.` and doubled slashes mean nothing in it, but that it ends with a folder if it ends with one.
     fn of_file(path: &str) -> Result<Self, LocationError> {
-        let folder = path.ends_with('/') || path.is_empty();
+        let folder = matches!(path.rsplit('/').next(), None | Some("" | "."));
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
         let key = parts.join("/");
         Self::new("file:///".to_owned(), &if folder && !key.is_empty() { format!("{key}/") } else { key })
@@ -206,6 +234,20 @@ impl Location {
         texts.filter(|text| *text != self.text).collect()
     }
 
+    /// The path from a folder, however that is written, down to this location, which is empty for the folder itself; `None` if
+    /// it lies elsewhere. Only whole parts of the path count.
+    pub(crate) fn at_or_below(&self, folder: &Self) -> Option<&str> {
+        if self.store() != folder.store() {
+            return None;
+        }
+        let (key, folder) = (self.key(), folder.key().trim_end_matches('/'));
+        if folder.is_empty() {
+            return Some(key);
+        }
+        let rest = key.strip_prefix(folder)?;
+        if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+    }
+
     /// The path from a folder down to this location; `None` if it does not lie below it.
     pub fn below(&self, folder: &Self) -> Option<&str> {
         let rest = self.text.strip_prefix(folder.text.trim_end_matches('/'))?;
@@ -243,6 +285,9 @@ mod tests {
             ("abfs://box@account.example/a", "abfss://box@account.example/a"),
             ("gs://bucket/é", "gs://bucket/é"),
             ("/data/", "file:///data/"),
+            ("/data/.", "file:///data/"),
+            ("/data/./", "file:///data/"),
+            ("/.", "file:///"),
         ] {
             assert_eq!(Location::parse(text, None).unwrap().as_str(), expected);
         }
@@ -256,6 +301,28 @@ mod tests {
         assert_eq!(file.below(&base), Some("x/a.parquet"));
         assert_eq!(Location::parse("s3://bucket/tables/a", None).unwrap().below(&base), None);
         assert_eq!(Location::parse("x", None), Err(LocationError::Relative));
+    }
+
+    #[test]
+    fn a_folder_holds_what_lies_below_it_by_whole_parts() {
+        for (text, folder, expected) in [
+            ("s3://b/lake/x/y", "s3://b/lake", Some("x/y")),
+            ("s3://b/lake/x", "s3://b/lake/", Some("x")),
+            ("s3://b/lake", "s3://b/lake/", Some("")),
+            ("s3://b/lake/", "s3://b/lake", Some("")),
+            ("s3://b/lakes", "s3://b/lake", None),
+            ("s3://b/Lake/x", "s3://b/lake", None),
+            ("s3://bb/lake/x", "s3://b/lake", None),
+            ("gs://b/lake/x", "s3://b/lake", None),
+            ("s3://b/x", "s3://b", Some("x")),
+            ("https://h:443/lake/x", "https://h/lake", None),
+            ("https://H/lake/x", "https://h/lake", Some("x")),
+            ("/x/y", "/", Some("x/y")),
+            ("/x", "/x/y", None),
+        ] {
+            let at = |text| Location::parse(text, None).unwrap();
+            assert_eq!(at(text).at_or_below(&at(folder)), expected, "{text} {folder}");
+        }
     }
 
     #[test]
@@ -291,7 +358,7 @@ mod tests {
         }
         assert!(matches!(Location::parse("s3://bucket/a//b", None), Err(LocationError::Key(_))));
         assert!(matches!(Location::parse("s3://bucket//a", None), Err(LocationError::Key(_))));
-        assert!(matches!(Location::parse("https://host/a?token=1", None), Err(LocationError::Key(_))));
+        assert!(matches!(Location::parse("https://host/a?token", None), Err(LocationError::Key(_))));
         assert_eq!(Location::parse(&format!("/{}", "a".repeat(4096)), None), Err(LocationError::TooLong));
         assert!(Location::parse(&format!("/{}", "a".repeat(4095)), None).is_ok());
     }

@@ -50,7 +50,7 @@ pub(crate) struct NamedPath {
 impl NamedPath {
     /// Asks the file system.
     pub(crate) fn of(path: String) -> Self {
-        let location = Location::parse(&path, None).ok();
+        let location = Location::parse_registered(&path, None).ok();
         let places = location.map(|location| (location.clone(), resolve_links(&location).unwrap_or(location)));
         Self { path, places }
     }

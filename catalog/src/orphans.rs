@@ -11,7 +11,7 @@ use futures::TryStreamExt;
 use prunus_manifest::ReadTransaction;
 
 use crate::catalog::Catalog;
-use crate::location::Location;
+use crate::location::{Location, without_credentials};
 use crate::name::TableIdent;
 use crate::named::{is_named, resolve_links};
 use crate::page::PageSize;
@@ -81,6 +81,7 @@ impl Catalog {
     /// [`Error::Invalid`] for a table without a location and for a store that cannot be listed; [`Error::NotFound`],
     /// [`Error::StorageUnavailable`], [`Error::Store`].
     pub async fn list_orphans(&self, ident: TableIdent, request: OrphansRequest) -> Result<OrphanPage> {
+        let storage = self.storage.within(self.allowed.of_namespace(ident.namespace.as_str()));
         let folder = self.location_of(ident).await?;
         let older_than_ms = request.older_than_ms.unwrap_or_else(|| self.clock.now_ms() - MIN_ORPHAN_AGE_MS);
         let real_folder = folder.clone();
@@ -88,7 +89,7 @@ impl Catalog {
         let OrphansRequest { after, page_size, .. } = request;
         let listing = Arc::new(Listing { folder, real_folder, older_than_ms, after, page_size });
         let unavailable = |error| storage_error(&listing.folder, error);
-        let mut chunks = self.storage.stream(&listing.folder).map_err(unavailable)?.try_chunks(OBJECTS_PER_LOOKUP);
+        let mut chunks = storage.stream(&listing.folder).map_err(unavailable)?.try_chunks(OBJECTS_PER_LOOKUP);
         let mut found = Found::default();
         while let Some(chunk) = chunks.try_next().await.map_err(|error| unavailable(error.1))? {
             let (store, listing) = (Arc::clone(&self.store), Arc::clone(&listing));
@@ -104,7 +105,7 @@ impl Catalog {
     async fn location_of(&self, ident: TableIdent) -> Result<Location> {
         self.read(move |tx| {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-            let location = table.location.as_deref().and_then(|text| Location::parse(text, None).ok());
+            let location = table.location.as_deref().and_then(|text| Location::parse_registered(text, None).ok());
             location.ok_or_else(|| Error::invalid(Fault::new("the table has no location that could be listed")))
         })
         .await
@@ -112,7 +113,7 @@ impl Catalog {
 }
 
 fn storage_error(folder: &Location, error: StorageError) -> Error {
-    let path = folder.as_str().to_owned();
+    let path = without_credentials(folder.as_str()).into_owned();
     if error.is_retryable() {
         Error::StorageUnavailable { path, source: error }
     } else {

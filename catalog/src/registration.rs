@@ -12,7 +12,7 @@ use prunus_manifest::{EncodedStatistics, FileLeaf, NewDataFile};
 use prunus_statistics::{FieldId, FileColumn, FileStatistics};
 
 use crate::commit::AddedFile;
-use crate::location::Location;
+use crate::location::{Location, without_credentials};
 use crate::partition::{self, Constants};
 use crate::properties::Verification;
 use crate::schema::LeafColumn;
@@ -55,14 +55,26 @@ pub(crate) struct LocatedFile {
     pub(crate) footer: Option<Result<FooterBytes, StorageError>>,
 }
 
-/// Finds the place of a file.
+/// The field of a file that is to be added which says where it is.
+pub(crate) const PATH_FIELD: &str = "path";
+
+/// Finds the place of a file, which must be one where the table's files may lie.
 pub(crate) fn locate(target: &Target, added: AddedFile) -> Result<LocatedFile, Refusal> {
-    let message = match Location::parse(&added.path, target.location.as_ref()) {
-        Ok(location) if location.is_folder() => "the path names a folder, not a file".to_owned(),
-        Ok(location) => return Ok(LocatedFile { location, added, footer: None }),
+    let base = target.location.as_ref();
+    // The table's folder, and those above it, are no files of it.
+    let holds_table = |location: &Location| base.is_some_and(|base| base.at_or_below(location).is_some());
+    let message = match Location::parse(&added.path, base) {
+        Ok(location) if location.is_folder() || holds_table(&location) => {
+            "the path names a folder, not a file".to_owned()
+        }
+        Ok(location) => match target.allowed.check_file(&location) {
+            Ok(()) => return Ok(LocatedFile { location, added, footer: None }),
+            Err(error) => error.to_string(),
+        },
         Err(error) => error.to_string(),
     };
-    let fault = Fault::of_path(&added.path, message);
+    let at = Some(PATH_FIELD.to_owned());
+    let fault = Fault { at, ..Fault::of_path(without_credentials(&added.path), message) };
     Err(Refusal::Faults(added.faults.into_iter().chain([fault]).collect()))
 }
 

@@ -3,7 +3,7 @@
 use prunus_statistics::PrimitiveType;
 
 use crate::collect::{self, Footer, SchemaInferenceError};
-use crate::location::Location;
+use crate::location::{Location, without_credentials};
 use crate::schema::{NewField, NewType};
 use crate::storage::Storage;
 use crate::{Error, Fault, Result, blocking, hive};
@@ -14,8 +14,9 @@ const SCHEMA_FROM: &str = "schema_from";
 /// The schema that a table made from this file has: the file's own, and a string column more for each partition folder above
 /// it that names none. (Text is what a path holds; any other type would be a guess from one file.)
 pub(crate) async fn schema_of_file(storage: &Storage, path: &str, base: Option<&Location>) -> Result<Vec<NewField>> {
+    let shown = &*without_credentials(path);
     let fault =
-        |message: String| Error::invalid(Fault { at: Some(SCHEMA_FROM.to_owned()), ..Fault::of_path(path, message) });
+        |message: String| Error::invalid(Fault { at: Some(SCHEMA_FROM.to_owned()), ..Fault::of_path(shown, message) });
     let location = Location::parse(path, base).map_err(|error| fault(error.to_string()))?;
     let bytes = match storage.read_footer(&location).await {
         Err(source) if source.is_retryable() => {

@@ -1,5 +1,10 @@
 //! Object stores: where data files are read from.
 
+mod allowed;
+mod options;
+mod failure;
+mod connector;
+mod confined;
 mod local;
 mod retry;
 
@@ -8,15 +13,22 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use futures::{Stream, StreamExt, TryStreamExt};
+use futures::stream::{self, BoxStream};
+use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use crate::collect::{self, FooterError};
 use crate::location::{Location, LocationError};
+use confined::Listing;
+use connector::Redirects;
 use retry::{may_answer_otherwise, storage_error};
 
+pub(crate) use allowed::Allowed;
+pub use allowed::AllowedLocations;
+pub use failure::StoreFailure;
+pub use options::{ObjectStoreOptions, UnknownOption};
 pub use retry::{MAX_REQUESTS_AT_ONCE, MAX_RETRIES, MAX_RETRY_TIME};
 
 /// How many long footers are in memory at once. Decoded, one that is made for it takes hundreds of megabytes.
@@ -37,11 +49,22 @@ const MIN_CHUNK_BYTES_COUNTED: u32 = MAX_CHUNK_BYTES_AT_ONCE / 32;
 /// How many chunks are decoded at once: one may take a few pages' worth of memory, however short it is.
 const MAX_CHUNKS_DECODED_AT_ONCE: usize = 2;
 
-/// The stores that locations name, opened once each, with options from the environment.
-#[derive(Debug)]
+/// How many objects of a listing wait for whoever reads it.
+const MAX_LISTED_AHEAD: usize = 1_000;
+
+/// The stores that locations name, and the locations that may be read of them. It is cheap to clone; all clones have the same
+/// stores.
+#[derive(Clone)]
 pub struct Storage {
-    options: Vec<(String, String)>,
-    stores: Mutex<HashMap<String, Arc<dyn ObjectStore>>>,
+    stores: Arc<Stores>,
+    allowed: Allowed,
+}
+
+/// Object stores, opened once each.
+struct Stores {
+    options: ObjectStoreOptions,
+    redirects: Redirects,
+    opened: Mutex<HashMap<String, Arc<dyn ObjectStore>>>,
     room_for_long_footers: Arc<Semaphore>,
     /// A permit is a byte. Who has room for a chunk waits for nothing else, so that it is given back.
     room_for_chunks: Arc<Semaphore>,
@@ -76,18 +99,27 @@ pub enum StorageError {
     Denied,
     /// The store cannot be set up from the environment of the server.
     #[error("the object store of this location is not set up here")]
-    Unusable(#[source] object_store::Error),
+    Unusable(#[source] StoreFailure),
+    /// Files of this machine cannot be kept apart from others here, so none is read.
+    #[error("files cannot be confined to folders on the server's machine, which takes Linux 5.6 or newer")]
+    Unconfined,
+    /// The store answers with the address of another place, which is not asked.
+    #[error("the store answers with status {status}, which leads to another place")]
+    Redirected {
+        /// The status code, one of 3xx.
+        status: u16,
+    },
     /// The store answers that it will not do this, now or later.
     #[error("the store answers with status {status}")]
     Refused {
         /// The status code, one of 4xx.
         status: u16,
         /// What else it said.
-        source: object_store::Error,
+        source: StoreFailure,
     },
     /// The store failed, for now.
     #[error("the object store failed")]
-    Unavailable(#[source] object_store::Error),
+    Unavailable(#[source] StoreFailure),
     /// There was no time left for it.
     #[error("the object store answers too slowly")]
     TooSlow,
@@ -133,22 +165,47 @@ impl FooterBytes {
 
 impl Storage {
     /// Stores that take their options (keys, regions, endpoints) from the environment's standard variables, such as
-    /// `AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL`, `GOOGLE_SERVICE_ACCOUNT` or `AZURE_STORAGE_ACCOUNT_NAME`.
+    /// `AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL`, `GOOGLE_SERVICE_ACCOUNT` or `AZURE_STORAGE_ACCOUNT_NAME`. Of them anything may be
+    /// read.
     pub fn from_environment() -> Self {
-        let options = std::env::vars_os()
-            .filter_map(|(key, value)| Some((key.into_string().ok()?.to_ascii_lowercase(), value.into_string().ok()?)))
-            .collect();
-        let room_for_long_footers = Arc::new(Semaphore::new(MAX_LONG_FOOTERS_AT_ONCE));
-        let room_for_chunks = Arc::new(Semaphore::new(MAX_CHUNK_BYTES_AT_ONCE as usize));
-        let turns_to_decode = Arc::new(Semaphore::new(MAX_CHUNKS_DECODED_AT_ONCE));
-        Self { options, stores: Mutex::default(), room_for_long_footers, room_for_chunks, turns_to_decode }
+        Self::of_stores(ObjectStoreOptions::from_environment(), Redirects::Followed, Allowed::Anything)
+    }
+
+    /// Stores for a catalog in which this is allowed. Of them nothing may be read until it is said what ([`Storage::within`]): whoever
+    /// forgets to say it reads nothing. Where not everything is allowed no store is followed to another place.
+    pub(crate) fn of_catalog(options: ObjectStoreOptions, allowed: &AllowedLocations) -> Self {
+        let redirects = if allowed.has_bounds() { Redirects::Refused } else { Redirects::Followed };
+        Self::of_stores(options, redirects, Allowed::below([]))
+    }
+
+    fn of_stores(options: ObjectStoreOptions, redirects: Redirects, allowed: Allowed) -> Self {
+        let stores = Stores {
+            options,
+            redirects,
+            opened: Mutex::default(),
+            room_for_long_footers: Arc::new(Semaphore::new(MAX_LONG_FOOTERS_AT_ONCE)),
+            room_for_chunks: Arc::new(Semaphore::new(MAX_CHUNK_BYTES_AT_ONCE as usize)),
+            turns_to_decode: Arc::new(Semaphore::new(MAX_CHUNKS_DECODED_AT_ONCE)),
+        };
+        Self { stores: Arc::new(stores), allowed }
+    }
+
+    /// The same stores, of which this may be read.
+    #[must_use]
+    pub(crate) fn within(&self, allowed: &Allowed) -> Self {
+        Self { stores: Arc::clone(&self.stores), allowed: allowed.clone() }
     }
 
     /// What the store says of one object.
     ///
     /// # Errors
-    /// [`StorageError`] if it is not there or cannot be asked for.
+    /// [`StorageError`] if it is not there, may not be read, or cannot be asked for.
     pub async fn head(&self, location: &Location) -> Result<StoredObject, StorageError> {
+        self.allowed.check_file(location)?;
+        if let Some(roots) = self.local_roots(location) {
+            let location = location.clone();
+            return on_blocking_thread(move || local::head_within(&location, &roots)).await;
+        }
         refuse_special_file(location).await?;
         let (store, path) = self.open(location)?;
         let meta = store.head(&path).await.map_err(storage_error)?;
@@ -160,44 +217,44 @@ impl Storage {
     /// # Errors
     /// [`StorageError`] if the store cannot be asked for them.
     pub async fn list(&self, folder: &Location) -> Result<Vec<StoredObject>, StorageError> {
-        let (store, prefix) = self.open(folder)?;
-        let prefix = Some(prefix).filter(|prefix| !prefix.as_ref().is_empty());
-        let mut objects: Vec<StoredObject> = store
-            .list(prefix.as_ref())
-            .map(|meta| {
-                let meta = meta.map_err(storage_error)?;
-                let location = folder.with_key(meta.location.as_ref())?;
-                Ok::<_, StorageError>(stored_object(location, &meta))
-            })
-            .try_collect()
-            .await?;
+        let mut objects: Vec<StoredObject> = self.stream(folder)?.try_collect().await?;
         objects.sort_by(|a, b| a.location.cmp(&b.location));
         Ok(objects)
     }
 
-    /// All objects below a folder or prefix, in the order in which the store names them. One whose name is no location ends
-    /// the stream: the store does not say what comes after it.
+    /// All objects below a folder or prefix that may be read, in the order in which the store names them. One whose name is no
+    /// location ends the stream: the store does not say what comes after it.
     ///
     /// # Errors
     /// [`StorageError`], as [`Storage::list`], at once or in the stream.
     pub(crate) fn stream(
         &self,
         folder: &Location,
-    ) -> Result<impl Stream<Item = Result<StoredObject, StorageError>> + Send + use<>, StorageError> {
+    ) -> Result<BoxStream<'static, Result<StoredObject, StorageError>>, StorageError> {
+        self.allowed.check_folder(folder)?;
+        if let Some(roots) = self.local_roots(folder) {
+            return Ok(stream_within(roots, folder.clone()));
+        }
         let (store, prefix) = self.open(folder)?;
         let prefix = Some(prefix).filter(|prefix| !prefix.as_ref().is_empty());
-        let folder = folder.clone();
-        Ok(store.list(prefix.as_ref()).map(move |meta| {
+        let (folder, allowed) = (folder.clone(), self.allowed.clone());
+        let listed = store.list(prefix.as_ref()).map(move |meta| {
             let meta = meta.map_err(storage_error)?;
             Ok(stored_object(folder.with_key(meta.location.as_ref())?, &meta))
-        }))
+        });
+        // A store may say of more than it was asked for.
+        let is_shown = move |listed: &Result<StoredObject, StorageError>| {
+            std::future::ready(listed.as_ref().map_or(true, |object| allowed.check_file(&object.location).is_ok()))
+        };
+        Ok(listed.filter(is_shown).boxed())
     }
 
     /// The metadata of a Parquet file: one request for its end, and a second only if its footer is longer than that.
     pub(crate) async fn read_footer(&self, location: &Location) -> Result<FooterBytes, StorageError> {
-        if let Some(path) = location.file_path() {
-            let location = location.clone();
-            return on_blocking_thread(move || local::read_footer(&location, &path)).await;
+        self.allowed.check_file(location)?;
+        if location.is_local() {
+            let (location, allowed) = (location.clone(), self.allowed.clone());
+            return on_blocking_thread(move || local::read_footer(&location, &allowed)).await;
         }
         let (store, path) = self.open(location)?;
         let (object, suffix) = read_suffix(&*store, &path, location).await?;
@@ -211,6 +268,15 @@ impl Storage {
         Ok(FooterBytes { object, metadata, room })
     }
 
+    /// The same for a file of this machine, on a thread that may block; `None` for a location elsewhere.
+    pub(crate) fn read_local_footer(&self, location: &Location) -> Option<Result<FooterBytes, StorageError>> {
+        let read = || {
+            self.allowed.check_file(location)?;
+            local::read_footer(location, &self.allowed)
+        };
+        location.is_local().then(read)
+    }
+
     /// Waits until there is room for a long footer, and keeps it as long as there is the footer.
     pub(crate) async fn make_room(&self, footer: &mut FooterBytes) {
         if footer.is_long() && footer.room.is_none() {
@@ -220,7 +286,7 @@ impl Storage {
 
     async fn room(&self) -> Option<OwnedSemaphorePermit> {
         // It is never closed.
-        Arc::clone(&self.room_for_long_footers).acquire_owned().await.ok()
+        Arc::clone(&self.stores.room_for_long_footers).acquire_owned().await.ok()
     }
 
     /// A column chunk of an object that was asked about before, and must not have been replaced since, once there is room for
@@ -231,6 +297,12 @@ impl Storage {
         range: Range<u64>,
     ) -> Result<ChunkBytes, StorageError> {
         let room = self.room_for_chunk(range.end.saturating_sub(range.start)).await;
+        self.allowed.check_file(&object.location)?;
+        if let Some(roots) = self.local_roots(&object.location) {
+            let object = object.clone();
+            let bytes = on_blocking_thread(move || local::read_within(&object, range, &roots)).await?;
+            return Ok(ChunkBytes { bytes, _room: room });
+        }
         refuse_special_file(&object.location).await?;
         let (store, path) = self.open(&object.location)?;
         let bytes = read_same(&*store, &path, object, range).await?;
@@ -240,31 +312,61 @@ impl Storage {
     /// Waits until a chunk may be decoded; to be kept until it is.
     pub(crate) async fn turn_to_decode(&self) -> Option<OwnedSemaphorePermit> {
         // It is never closed.
-        Arc::clone(&self.turns_to_decode).acquire_owned().await.ok()
+        Arc::clone(&self.stores.turns_to_decode).acquire_owned().await.ok()
     }
 
     async fn room_for_chunk(&self, length_bytes: u64) -> Option<OwnedSemaphorePermit> {
         let counted = u32::try_from(length_bytes).unwrap_or(u32::MAX);
         let counted = counted.clamp(MIN_CHUNK_BYTES_COUNTED, MAX_CHUNK_BYTES_AT_ONCE);
         // It is never closed.
-        Arc::clone(&self.room_for_chunks).acquire_many_owned(counted).await.ok()
+        Arc::clone(&self.stores.room_for_chunks).acquire_many_owned(counted).await.ok()
+    }
+
+    /// The folders that a file of this machine must be in; `None` for one that may be anywhere, or is elsewhere.
+    fn local_roots(&self, location: &Location) -> Option<Arc<[Location]>> {
+        self.allowed.roots().filter(|_| location.is_local()).cloned()
     }
 
     fn open(&self, location: &Location) -> Result<(Arc<dyn ObjectStore>, Path), StorageError> {
         let (url, path) = location.to_store_and_path()?;
-        let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(store) = stores.get(location.store()) {
+        let Stores { options, redirects, opened, .. } = &*self.stores;
+        let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = opened.get(location.store()) {
             return Ok((Arc::clone(store), path));
         }
-        let store = retry::open(&url, &self.options).map_err(StorageError::Unusable)?;
-        stores.insert(location.store().to_owned(), Arc::clone(&store));
+        let store = retry::open(&url, options, *redirects).map_err(|error| {
+            tracing::debug!(words = %error, "an object store cannot be set up");
+            StorageError::Unusable(error.into())
+        })?;
+        opened.insert(location.store().to_owned(), Arc::clone(&store));
         Ok((store, path))
     }
 }
 
-/// The same for a file of this machine, on a thread that may block; `None` for a location elsewhere.
-pub(crate) fn read_local_footer(location: &Location) -> Option<Result<FooterBytes, StorageError>> {
-    location.file_path().map(|path| local::read_footer(location, &path))
+/// Not the stores, which show more of their options than they should.
+impl std::fmt::Debug for Storage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Stores { options, redirects, .. } = &*self.stores;
+        let mut shown = f.debug_struct("Storage");
+        shown.field("allowed", &self.allowed).field("options", options).field("redirects", redirects);
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// The files of this machine in a folder, listed by a thread that may block.
+fn stream_within(roots: Arc<[Location]>, folder: Location) -> BoxStream<'static, Result<StoredObject, StorageError>> {
+    let (sender, mut listed) = mpsc::channel(MAX_LISTED_AHEAD);
+    tokio::task::spawn_blocking(move || {
+        let found = |object| match sender.blocking_send(Ok(object)) {
+            Ok(()) => Listing::Wanted,
+            Err(_) => Listing::Over,
+        };
+        if let Err(error) = confined::list(&roots, &folder, found) {
+            // Who has gone away does not want to know.
+            let _ = sender.blocking_send(Err(error));
+        }
+    });
+    stream::poll_fn(move |context| listed.poll_recv(context)).boxed()
 }
 
 /// Refuses what is in the file system and no file.
@@ -279,7 +381,7 @@ async fn on_blocking_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StorageError> + Send + 'static,
 ) -> Result<T, StorageError> {
     let lost = |source| object_store::Error::JoinError { source };
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(StorageError::Unavailable(lost(error))))
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(StorageError::Unavailable(lost(error).into())))
 }
 
 /// The end of an object. Some stores cannot be asked for the end alone, and none for the end of nothing: then its size first.
@@ -381,7 +483,7 @@ impl StorageError {
     /// What the store failed of, for those who asked: in a few words, which tell nothing of credentials or of the inside.
     pub(crate) fn short_cause(&self) -> Option<String> {
         match self {
-            Self::Unavailable(error) => retry::short_cause(error),
+            Self::Unavailable(failure) => failure.short_cause(),
             Self::TooSlow => Some("it answers too slowly".to_owned()),
             _ => None,
         }
@@ -389,7 +491,7 @@ impl StorageError {
 
     /// Whether it may be the store that is at fault, and not the one object.
     pub(crate) fn may_be_of_all(&self) -> bool {
-        matches!(self, Self::Unavailable(_) | Self::TooSlow | Self::Denied | Self::Unusable(_))
+        matches!(self, Self::Unavailable(_) | Self::TooSlow | Self::Denied | Self::Unusable(_) | Self::Unconfined)
     }
 }
 

@@ -17,6 +17,7 @@ use crate::page::PageSize;
 use crate::properties::StatisticsProperties;
 use crate::schema::{LeafColumn, NewField, Schema, assign_ids_or_all};
 use crate::schema_json::{schema_from_text, schema_to_text};
+use crate::storage::Allowed;
 use crate::{Error, Fault, Result, blocking, schema_from_file};
 
 /// A table as it stands.
@@ -95,10 +96,12 @@ impl Catalog {
     /// As [`Catalog::create_table`], and [`Error::KeyReused`].
     pub async fn create_table_once(&self, new: NewTable, once: Once<Table>) -> Result<Done<Table>> {
         let NewTable { ident, schema, location, cluster_by, properties } = new;
-        let (fields, faults) = match schema {
+        let allowed = self.allowed.of_namespace(ident.namespace.as_str());
+        let (fields, mut faults) = match schema {
             SchemaSource::Fields(fields) => (Some(fields), Vec::new()),
-            SchemaSource::File(path) => self.fields_of_file(&path, location.as_deref()).await?,
+            SchemaSource::File(path) => self.fields_of_file(&path, location.as_deref(), allowed).await?,
         };
+        faults.extend(location.as_deref().and_then(|text| not_allowed(text, allowed)));
         let definition = define(fields, location.as_deref(), cluster_by.as_deref(), &properties);
         let Definition { location, schema, cluster_by } = match (definition, faults.is_empty()) {
             (Ok(definition), true) => definition,
@@ -128,9 +131,14 @@ impl Catalog {
 
     /// The fields of a table that is made from a file, or what is wrong with the file. Without a location that reads, the file is
     /// looked for where its path alone says.
-    async fn fields_of_file(&self, path: &str, location: Option<&str>) -> Result<(Option<Vec<NewField>>, Vec<Fault>)> {
+    async fn fields_of_file(
+        &self,
+        path: &str,
+        location: Option<&str>,
+        allowed: &Allowed,
+    ) -> Result<(Option<Vec<NewField>>, Vec<Fault>)> {
         let base = location.and_then(|text| Location::parse(text, None).ok());
-        match schema_from_file::schema_of_file(&self.storage, path, base.as_ref()).await {
+        match schema_from_file::schema_of_file(&self.storage.within(allowed), path, base.as_ref()).await {
             Ok(fields) => Ok((Some(fields), Vec::new())),
             Err(Error::Invalid(faults)) => Ok((None, faults)),
             Err(error) => Err(error),
@@ -197,6 +205,12 @@ impl Catalog {
         };
         blocking::to_the_end(drop).await
     }
+}
+
+/// Whether a table's files may not lie at a location. What is none is a fault of another kind.
+fn not_allowed(location: &str, allowed: &Allowed) -> Option<Fault> {
+    let error = allowed.check_folder(&Location::parse(location, None).ok()?).err()?;
+    Some(Fault { path: Some(location.to_owned()), ..Fault::at("location", error.to_string()) })
 }
 
 /// What a table is made of.

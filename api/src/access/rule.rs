@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use prunus_catalog::Catalog;
 
-use crate::settings::{AccessSettings, TokenRule};
+use crate::settings::{AccessSettings, Reach, TokenRule};
 
 /// Whether requests need a token. One that has a token is held to it in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +31,17 @@ impl AccessSettings {
     /// [`NoAdmin`] if they do, and the catalog has no token with the role admin that holds.
     pub(crate) fn of_listener(&self, address: SocketAddr, catalog: &Catalog) -> Result<Access, NoAdmin> {
         let access = match self.tokens {
-            TokenRule::Auto if address.ip().to_canonical().is_loopback() => Access::ThisMachine,
+            TokenRule::Auto if is_loopback(address) => Access::ThisMachine,
             TokenRule::Auto | TokenRule::Required => Access::Tokens,
             TokenRule::Off => Access::Open,
         };
         if access == Access::Tokens && !catalog.has_admin() { Err(NoAdmin { address }) } else { Ok(access) }
+    }
+
+    /// Who reaches a listener on this address.
+    pub(crate) fn reach(&self, address: SocketAddr) -> Reach {
+        let is_open = self.tokens != TokenRule::Required;
+        if is_open && is_loopback(address) { Reach::ThisMachine } else { Reach::Others }
     }
 
     /// The same of what is reached without a listener: it is as if that were on a loopback address.
@@ -48,11 +54,26 @@ impl AccessSettings {
     }
 }
 
+fn is_loopback(address: SocketAddr) -> bool {
+    address.ip().to_canonical().is_loopback()
+}
+
 #[cfg(test)]
 mod tests {
     use prunus_catalog::{CatalogOptions, Grants, NewToken};
 
     use super::*;
+
+    #[test]
+    fn this_machine_alone_reaches_an_open_loopback_address() {
+        let reach = |tokens, address: &str| AccessSettings { tokens }.reach(address.parse().unwrap());
+        for tokens in [TokenRule::Auto, TokenRule::Off] {
+            assert_eq!(reach(tokens, "127.0.0.1:1"), Reach::ThisMachine);
+            assert_eq!(reach(tokens, "[::1]:1"), Reach::ThisMachine);
+            assert_eq!(reach(tokens, "0.0.0.0:1"), Reach::Others);
+        }
+        assert_eq!(reach(TokenRule::Required, "127.0.0.1:1"), Reach::Others);
+    }
 
     #[tokio::test]
     async fn tokens_are_needed_beyond_loopback() {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use prunus_catalog::{StorageError, StoreError, TokenFormError};
+use prunus_catalog::{StorageError, StoreError, StoreFailure, TokenFormError};
 use serde_json::json;
 
 use crate::NoAdmin;
@@ -290,7 +290,9 @@ impl CliError {
         while let Some(error) = cause {
             let boxed = error.downcast_ref::<Box<prunus_catalog::Error>>().map(AsRef::as_ref);
             let of_catalog = error.downcast_ref().or(boxed);
-            let said = error.to_string();
+            // Whoever runs a command has given the keys himself.
+            let own_words = error.downcast_ref().map(StoreFailure::own_words);
+            let said = own_words.unwrap_or_else(|| error.to_string());
             // Errors of object stores repeat their causes, and that a store failed says less than its cause.
             if !text.contains(&said) && !matches!(of_catalog, Some(prunus_catalog::Error::Store(_))) {
                 let _ = write!(text, ": {}", legible(&said));
@@ -488,7 +490,8 @@ mod tests {
             "error: the data folder `d` cannot be made: outer: inner\n"
         );
         let generic = object_store::Error::Generic { store: "s3", source: "inner".into() };
-        let error = CliError::Listing { folder: "s3://b/".to_owned(), source: StorageError::Unavailable(generic) };
+        let error =
+            CliError::Listing { folder: "s3://b/".to_owned(), source: StorageError::Unavailable(generic.into()) };
         assert_eq!(error.report_in(Paint::Plain, &Invocation::default()).matches("inner").count(), 1);
     }
 

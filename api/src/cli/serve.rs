@@ -12,7 +12,7 @@ use super::output::print;
 use super::prose::Paint;
 use super::setting_flags::SettingFlags;
 use super::{CliError, Exit};
-use crate::settings::{LogFormat, LogSettings};
+use crate::settings::{LogFormat, LogSettings, SettingsError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,7 +41,8 @@ pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
     let data_dir = settings.store.data_dir.clone().ok_or(CliError::NothingAsked(no_folder))?;
     let unusable = |source| CliError::DataFolder { path: data_dir.display().to_string(), source };
     std::fs::create_dir_all(&data_dir).map_err(unusable)?;
-    let catalog = Catalog::open(&data_dir, settings.catalog_options()).await?;
+    let options = settings.catalog_options().map_err(SettingsError::from)?;
+    let catalog = Catalog::open(&data_dir, options).await?;
     let listen = settings.server.listen;
     let no_port = |source| CliError::Listen { address: listen, source };
     let listener = TcpListener::bind(listen).await.map_err(no_port)?;

@@ -44,8 +44,8 @@ pub(super) struct SettingFlags {
     #[arg(long)]
     insecure_no_auth: bool,
 
-    /// A folder or prefix below which tables and files may lie; may be given more than once. By default anywhere while requests need
-    /// no token, and nowhere while they do
+    /// A folder or prefix below which tables and files may lie; may be given more than once. By default anywhere on a loopback
+    /// address while requests need no token, and nowhere otherwise
     #[arg(long, value_name = "PREFIX")]
     allow_location: Vec<String>,
 

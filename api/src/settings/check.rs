@@ -53,6 +53,9 @@ pub(super) fn faults(settings: &Settings) -> Vec<Fault> {
         let message = format!("{} is more than {MAX_SECONDS}", server.shutdown_seconds);
         faults.push(Fault::at("server.shutdown_seconds", message));
     }
+    if let Err(error) = settings.catalog_options() {
+        faults.push(Fault::at("storage", error.to_string()));
+    }
     if let Some(endpoint) = &settings.traces.otlp_endpoint
         && !is_plain_url(endpoint)
     {
@@ -118,6 +121,12 @@ mod tests {
         assert_eq!(places(json!({"server": {"tls_cert": "c"}})), ["server.tls_key"]);
         assert_eq!(places(json!({"server": {"tls_key": "k"}})), ["server.tls_cert"]);
         assert_eq!(places(json!({"server": {"tls_cert": "c", "tls_key": "k"}})), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_prefix_or_option_that_is_none_is_found() {
+        assert_eq!(places(json!({"storage": {"allow": ["lake"]}})), ["storage"]);
+        assert_eq!(places(json!({"storage": {"options": {"aws_sekret": "x"}}})), ["storage"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use prunus_catalog::Fault;
 use serde_json::{Map, Value};
 
-use super::{Settings, check};
+use super::{Settings, StorageSettingsError, check};
 use crate::extract::{dotted, read_settings};
 
 /// The file that is read where none is named, if it is there.
@@ -66,6 +66,9 @@ pub enum SettingsError {
         /// Where in the line, from 1 on.
         column: usize,
     },
+    /// Locations or options of object stores that cannot be.
+    #[error(transparent)]
+    Storage(#[from] StorageSettingsError),
     /// Settings that cannot be.
     #[error("the configuration cannot be used{}", lines(.0))]
     Faults(Vec<(Origin, Fault)>),

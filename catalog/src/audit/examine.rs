@@ -52,7 +52,7 @@ pub(super) async fn examine(
         return Ok(Examined::default());
     }
     let examination = Examination { audited, file: Arc::clone(&file), wanted, examined: Examined::default() };
-    let read = match Location::parse(&file.row.path, None) {
+    let read = match Location::parse_registered(&file.row.path, None) {
         Ok(location) => storage.read_footer(&location).await,
         Err(error) => Err(error.into()),
     };

@@ -12,6 +12,7 @@ use super::reach::Attempt;
 use super::reading::Reading;
 use super::step::Batch;
 use crate::catalog::Catalog;
+use crate::location::without_credentials;
 use crate::{Result, blocking};
 
 /// How often files are looked at again because what is stored of them has changed since it was read.
@@ -95,6 +96,7 @@ impl Outcome {
     pub(super) fn log(&self) {
         for finding in self.findings() {
             let AuditFinding { path, field_id, kind, statistic, claim, evidence, .. } = finding;
+            let path = &*without_credentials(&path);
             tracing::warn!(path, ?field_id, %kind, statistic, claim, evidence, "a file is not as it was registered");
         }
     }

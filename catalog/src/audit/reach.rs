@@ -12,8 +12,8 @@ use super::outcome::Outcome;
 use super::reading::Reading;
 use super::step::{Batch, MAX_FILES_PER_STEP};
 use crate::catalog::Catalog;
-use crate::location::Location;
-use crate::storage::StorageError;
+use crate::location::{Location, without_credentials};
+use crate::storage::{Allowed, StorageError};
 use crate::{Error, Result};
 
 /// How many files are read at once.
@@ -50,16 +50,17 @@ impl Catalog {
     /// # Errors
     /// [`Error::StorageUnavailable`] with the first file whose store gives no others, or may give it later.
     pub(super) async fn examine_all(&self, batch: &Batch, reading: Reading, attempt: Attempt) -> Result<Outcome> {
-        let examine = |file: Arc<InspectedFile>| async move {
-            let examination =
-                examine(Arc::clone(&self.storage), Arc::clone(&batch.audited), Arc::clone(&file), reading);
-            (file, examination.await)
+        let allowed = &batch.audited.target.allowed;
+        let storage = Arc::new(self.storage.within(allowed));
+        let examine = |file: Arc<InspectedFile>| {
+            let examination = examine(Arc::clone(&storage), Arc::clone(&batch.audited), Arc::clone(&file), reading);
+            async move { (file, examination.await) }
         };
         let mut all = stream::iter(batch.files.iter().cloned()).map(examine).buffered(MAX_FILES_AT_ONCE);
         let mut progress = Progress { examined: Vec::new(), withheld: Vec::new(), open_stores: BTreeSet::new() };
         while let Some((file, result)) = all.next().await {
             match result {
-                Ok(examined) => progress.add(file, examined),
+                Ok(examined) => progress.add(file, examined, allowed),
                 Err(source) if source.is_retryable() && (attempt == Attempt::First || progress.is_dying()) => {
                     return Err(unavailable(&file, source));
                 }
@@ -98,17 +99,20 @@ impl Catalog {
             Ok(rows)
         });
         let mut seen = withheld;
-        let located = |row: DataFileRow| Location::parse(&row.path, None).ok();
+        let allowed = &batch.audited.target.allowed;
+        let storage = self.storage.within(allowed);
+        let located = |row: DataFileRow| Location::parse_registered(&row.path, None).ok();
         let others: Vec<Location> = rows
             .await?
             .into_iter()
             .filter(|row| seen.insert(row.file_id))
             .filter_map(located)
-            .filter(|location| location.store() == store)
+            .filter(|location| location.store() == store && allowed.check_file(location).is_ok())
             .take(MAX_PROBES)
             .collect();
+        let storage = &storage;
         let probe = |location: Location| async move {
-            self.storage.head(&location).await.err().is_none_or(|error| !error.may_be_of_all())
+            storage.head(&location).await.err().is_none_or(|error| !error.may_be_of_all())
         };
         let mut answers = stream::iter(others).map(probe).buffer_unordered(MAX_PROBES);
         while let Some(is_answer) = answers.next().await {
@@ -121,17 +125,19 @@ impl Catalog {
 }
 
 fn unavailable(file: &InspectedFile, source: StorageError) -> Error {
-    Error::StorageUnavailable { path: file.row.path.clone(), source }
+    Error::StorageUnavailable { path: without_credentials(&file.row.path).into_owned(), source }
 }
 
-fn store_of(file: &InspectedFile) -> Option<String> {
-    Some(Location::parse(&file.row.path, None).ok()?.store().to_owned())
+/// The store that a file is in, if it may be asked for it.
+fn store_of(file: &InspectedFile, allowed: &Allowed) -> Option<String> {
+    let location = Location::parse_registered(&file.row.path, None).ok()?;
+    allowed.check_file(&location).ok().map(|()| location.store().to_owned())
 }
 
 impl Progress {
-    fn add(&mut self, file: Arc<InspectedFile>, examined: Examined) {
+    fn add(&mut self, file: Arc<InspectedFile>, examined: Examined, allowed: &Allowed) {
         let was_asked = examined.bytes_read > 0 || !examined.findings.is_empty();
-        if let Some(store) = store_of(&file).filter(|_| was_asked) {
+        if let Some(store) = store_of(&file, allowed).filter(|_| was_asked) {
             self.open_stores.insert(store);
         }
         self.examined.push((file, examined));
@@ -152,7 +158,8 @@ impl Progress {
             if !withheld.source.may_be_of_all() {
                 return None;
             }
-            let store = store_of(&withheld.file).filter(|store| !self.open_stores.contains(store))?;
+            let store =
+                store_of(&withheld.file, &Allowed::Anything).filter(|store| !self.open_stores.contains(store))?;
             Some((index, store))
         };
         self.withheld.iter().enumerate().find_map(store)

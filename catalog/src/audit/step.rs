@@ -88,10 +88,12 @@ impl Catalog {
         from: FileId,
         reading: Reading,
     ) -> Result<Batch> {
+        let allowed = Arc::clone(&self.allowed);
         self.read(move |tx| {
             let table = tx.load_table_by_id(table_id)?;
             let history = History::load(tx, &table)?;
-            let audited = Arc::new(Audited { target: target_of(&table, &history)?, first: history.first_leaves() });
+            let target = target_of(&table, &history, allowed.of_namespace(&table.namespace).clone())?;
+            let audited = Arc::new(Audited { target, first: history.first_leaves() });
             let mut files = tx.list_inspected_files(table_id, snapshot_id, from, MAX_FILES_PER_STEP)?;
             let is_last = files.len() < MAX_FILES_PER_STEP as usize;
             let taken = if reading == Reading::Footer { files.len() } else { within_bytes(&files) };

@@ -74,12 +74,14 @@ impl Heads {
 mod tests {
     use super::*;
     use crate::properties::StatisticsProperties;
+    use crate::storage::Allowed;
 
     fn head() -> Arc<Head> {
         let properties = StatisticsProperties::parse(&[].into()).unwrap();
         let (columns, wanted, kept) = (vec![], vec![], [].into());
         let (items, holders) = (vec![], vec![]);
-        let target = Target { location: None, columns, wanted, items, holders, has_nested: false, properties, kept };
+        let (location, allowed) = (None, Allowed::Anything);
+        let target = Target { location, allowed, columns, wanted, items, holders, has_nested: false, properties, kept };
         Arc::new(Head { table_id: TableId(1), schema_id: SchemaId(1), target })
     }
 

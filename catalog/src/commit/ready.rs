@@ -15,12 +15,13 @@ use super::{CommitRequest, Committed};
 use crate::catalog::Catalog;
 use crate::history::History;
 use crate::journal::Change;
-use crate::location::Location;
+use crate::location::{Location, without_credentials};
 use crate::name::TableIdent;
 use crate::plan::{Filter, OverlapFilter};
 use crate::properties::StatisticsProperties;
-use crate::registration::{Refusal, Target};
+use crate::registration::{PATH_FIELD, Refusal, Target};
 use crate::schema::{Field, Type};
+use crate::storage::Allowed;
 use crate::table_schema::TableSchema;
 use crate::{Error, Fault, Result};
 
@@ -83,14 +84,15 @@ impl Catalog {
         let (head, filter) = match asked {
             None => (self.head(&table).await?, Ok(None)),
             Some(asked) => {
-                let ident = table.clone();
-                let (head, filter) = self.read(move |tx| head_and_filter(tx, &ident, asked)).await?;
+                let (ident, allowed) = (table.clone(), self.allowed_in(&table));
+                let (head, filter) = self.read(move |tx| head_and_filter(tx, &ident, allowed, asked)).await?;
                 (Arc::new(head), filter.map(Some))
             }
         };
         let (remove, of_removed) = removed_paths(&request.remove, head.target.location.as_ref());
         faults.extend(of_removed);
-        let reader = Reader { storage: Arc::clone(&self.storage), head: Arc::clone(&head), deadline };
+        let storage = Arc::new(self.storage.within(&head.target.allowed));
+        let reader = Reader { storage, head: Arc::clone(&head), deadline };
         let registered = registered(reader.register_all(request.add).await?, faults);
         let ((add, mut warnings), filter) = with_filter(registered, filter)?;
         warnings.extend(folders::warnings(&head.target, &add));
@@ -107,15 +109,20 @@ impl Catalog {
         Ok(ReadyCommit { table, commit, filter, warnings, place: Place::Alone })
     }
 
+    /// Where the files of a table may lie.
+    fn allowed_in(&self, table: &TableIdent) -> Allowed {
+        self.allowed.of_namespace(table.namespace.as_str()).clone()
+    }
+
     async fn head(&self, table: &TableIdent) -> Result<Arc<Head>> {
         let epoch = match self.heads.get(table) {
             Ok(head) => return Ok(head),
             Err(epoch) => epoch,
         };
-        let ident = table.clone();
+        let (ident, allowed) = (table.clone(), self.allowed_in(table));
         let head = self.read(move |tx| {
             let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
-            head_of(tx, &row)
+            head_of(tx, &row, allowed)
         });
         let head = Arc::new(head.await?);
         self.heads.insert(table.clone(), &head, epoch);
@@ -173,7 +180,10 @@ fn registered(outcomes: Vec<Outcome>, mut faults: Vec<Fault>) -> Result<(Vec<New
     let (mut add, mut warnings) = (Vec::with_capacity(outcomes.len()), Vec::new());
     let mut unavailable = None;
     for (index, result) in outcomes {
-        let placed = |fault| Fault { at: Some(format!("add[{index}]")), ..fault };
+        let placed = |fault: Fault| match fault.at.as_deref() {
+            Some(PATH_FIELD) => fault.within(&format!("add[{index}]")),
+            _ => Fault { at: Some(format!("add[{index}]")), ..fault },
+        };
         match result {
             Ok(registered) => {
                 add.push(registered.file);
@@ -213,6 +223,7 @@ fn with_filter<F, C>(files: Result<F>, filter: Result<C, Vec<FilterError>>) -> R
 fn head_and_filter(
     tx: &ReadTransaction<'_>,
     ident: &TableIdent,
+    allowed: Allowed,
     asked: AskedFilter,
 ) -> Result<(Head, Result<FilterCheck, Vec<FilterError>>)> {
     let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
@@ -226,24 +237,25 @@ fn head_and_filter(
         Err(Error::Filter(errors)) => Err(errors),
         Err(other) => return Err(other),
     };
-    Ok((head_of(tx, &row)?, filter))
+    Ok((head_of(tx, &row, allowed)?, filter))
 }
 
-fn head_of(tx: &ReadTransaction<'_>, row: &TableRow) -> Result<Head> {
-    Ok(Head { table_id: row.table_id, schema_id: row.schema_id, target: target_of(row, &History::load(tx, row)?)? })
+fn head_of(tx: &ReadTransaction<'_>, row: &TableRow, allowed: Allowed) -> Result<Head> {
+    let target = target_of(row, &History::load(tx, row)?, allowed)?;
+    Ok(Head { table_id: row.table_id, schema_id: row.schema_id, target })
 }
 
-/// What registering and auditing files need to know of a table.
-pub(crate) fn target_of(row: &TableRow, history: &History) -> Result<Target> {
+/// What registering and auditing files need to know of a table, whose files may lie where it is said.
+pub(crate) fn target_of(row: &TableRow, history: &History, allowed: Allowed) -> Result<Target> {
     let schema = history.current();
-    let location = row.location.as_deref().and_then(|text| Location::parse(text, None).ok());
+    let location = row.location.as_deref().and_then(|text| Location::parse_registered(text, None).ok());
     let properties = StatisticsProperties::parse(&row.properties).map_err(Error::Invalid)?;
     let is_nested = |field: &Field| matches!(field.field_type, Type::List { .. } | Type::Map { .. });
     let has_nested = schema.fields().iter().any(is_nested);
     let (columns, wanted) = (schema.leaf_columns(), history.wanted());
     let (items, holders) = (schema.item_columns(), history.item_holders());
     let kept = properties.kept(&columns, &items);
-    Ok(Target { location, columns, wanted, items, holders, has_nested, properties, kept })
+    Ok(Target { location, allowed, columns, wanted, items, holders, has_nested, properties, kept })
 }
 
 /// A path that is added twice, in whichever spellings.
@@ -264,11 +276,11 @@ fn removed_paths(paths: &[String], base: Option<&Location>) -> (Vec<String>, Vec
     let mut removed = Vec::with_capacity(paths.len());
     let mut faults = Vec::new();
     for (index, path) in paths.iter().enumerate() {
-        match Location::parse(path, base) {
+        match Location::parse_registered(path, base) {
             Ok(location) => removed.push(location.as_str().to_owned()),
             Err(error) => {
                 let at = Some(format!("remove[{index}]"));
-                faults.push(Fault { at, ..Fault::of_path(path, error.to_string()) });
+                faults.push(Fault { at, ..Fault::of_path(without_credentials(path), error.to_string()) });
             }
         }
     }

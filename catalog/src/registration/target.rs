@@ -8,11 +8,14 @@ use crate::collect::{ItemHolder, TableColumn};
 use crate::location::Location;
 use crate::properties::{KeptStatistics, StatisticsProperties};
 use crate::schema::LeafColumn;
+use crate::storage::Allowed;
 
 /// What registering needs to know of the table.
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) location: Option<Location>,
+    /// Where its files may lie.
+    pub(crate) allowed: Allowed,
     pub(crate) columns: Vec<LeafColumn>,
     /// The same in the same order, as the collector looks for them in files.
     pub(crate) wanted: Vec<TableColumn>,

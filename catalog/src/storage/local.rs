@@ -12,16 +12,16 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 
+use super::allowed::Allowed;
+use super::confined::{self, Purpose};
 use super::{FooterBytes, StorageError, StoredObject};
 use crate::collect::{self, FOOTER_TRAILER_BYTES};
 use crate::location::{Location, LocationError};
 
-/// The metadata of a Parquet file; `path` is where the location is in the file system. To read again costs less here than to
-/// read in vain: so what follows the footer first, and then just the footer.
-pub(super) fn read_footer(location: &Location, path: &Path) -> Result<FooterBytes, StorageError> {
-    refuse_upload(path)?;
-    refuse_special(path)?;
-    let file = File::open(path).map_err(failed)?;
+/// The metadata of a Parquet file, if it may be read. To read again costs less here than to read in vain: so what follows the
+/// footer first, and then just the footer.
+pub(super) fn read_footer(location: &Location, allowed: &Allowed) -> Result<FooterBytes, StorageError> {
+    let file = open(location, allowed)?;
     let object = stored_object(location, &file.metadata().map_err(failed)?);
     let end = object.size_bytes;
     let trailer = read(&file, end.saturating_sub(FOOTER_TRAILER_BYTES)..end)?;
@@ -30,6 +30,32 @@ pub(super) fn read_footer(location: &Location, path: &Path) -> Result<FooterByte
         return Err(StorageError::Replaced);
     }
     Ok(FooterBytes { object, metadata, room: None })
+}
+
+fn open(location: &Location, allowed: &Allowed) -> Result<File, StorageError> {
+    // There is one of every location that is asked for here.
+    let path = location.file_path().ok_or(StorageError::NotAFile)?;
+    refuse_upload(&path)?;
+    if let Some(roots) = allowed.roots() {
+        return Ok(confined::open_file(roots, location, Purpose::Read)?.0);
+    }
+    refuse_special(&path)?;
+    File::open(path).map_err(failed)
+}
+
+/// What is told of a file in one of these folders.
+pub(super) fn head_within(location: &Location, roots: &[Location]) -> Result<StoredObject, StorageError> {
+    let (_, metadata) = confined::open_file(roots, location, Purpose::Look)?;
+    Ok(stored_object(location, &metadata))
+}
+
+/// A range of a file in one of these folders, which must be what it was when it was asked about.
+pub(super) fn read_within(object: &StoredObject, range: Range<u64>, roots: &[Location]) -> Result<Bytes, StorageError> {
+    let (file, metadata) = confined::open_file(roots, &object.location, Purpose::Read)?;
+    if stored_object(&object.location, &metadata) != *object {
+        return Err(StorageError::Replaced);
+    }
+    read(&file, range)
 }
 
 /// Refuses what is in the file system and no file: a pipe would never answer.
@@ -46,15 +72,21 @@ pub(super) fn refuse_special(path: &Path) -> Result<(), StorageError> {
 /// Refuses a name that `object_store` gives to uploads that are not finished: it lists no such file, nor reads it.
 fn refuse_upload(path: &Path) -> Result<(), StorageError> {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    match name.split_once('#') {
-        Some((_, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => {
-            Err(LocationError::Key("its name ends with `#` and a number, as an unfinished upload's".to_owned()).into())
-        }
-        _ => Ok(()),
+    if is_upload(&name) {
+        return Err(
+            LocationError::Key("its name ends with `#` and a number, as an unfinished upload's".to_owned()).into()
+        );
     }
+    Ok(())
 }
 
-fn stored_object(location: &Location, metadata: &Metadata) -> StoredObject {
+/// Whether `object_store` gives such a name to an upload that is not finished.
+pub(super) fn is_upload(name: &str) -> bool {
+    let number = name.split_once('#').map(|(_, number)| number);
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+pub(super) fn stored_object(location: &Location, metadata: &Metadata) -> StoredObject {
     let written = metadata.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
     let written_us = written.unwrap_or_default().as_micros();
     let size_bytes = metadata.len();
@@ -77,14 +109,14 @@ fn read(file: &File, range: Range<u64>) -> Result<Bytes, StorageError> {
     }
 }
 
-fn failed(error: std::io::Error) -> StorageError {
+pub(super) fn failed(error: std::io::Error) -> StorageError {
     match error.kind() {
         ErrorKind::NotFound => StorageError::NotFound,
         ErrorKind::PermissionDenied => StorageError::Denied,
-        _ => StorageError::Unavailable(object_store::Error::Generic {
-            store: "the local file system",
-            source: Box::new(error),
-        }),
+        _ => {
+            let source = Box::new(error);
+            StorageError::Unavailable(object_store::Error::Generic { store: "the local file system", source }.into())
+        }
     }
 }
 
@@ -103,7 +135,7 @@ mod tests {
     }
 
     fn read_at(path: &Path) -> Result<FooterBytes, StorageError> {
-        read_footer(&Location::parse(path.to_str().unwrap(), None).unwrap(), path)
+        read_footer(&Location::parse(path.to_str().unwrap(), None).unwrap(), &Allowed::Anything)
     }
 
     #[tokio::test]

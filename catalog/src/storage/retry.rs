@@ -18,6 +18,8 @@ use object_store::{BackoffConfig, ClientOptions, ObjectStore, ObjectStoreScheme,
 use url::{Position, Url};
 
 use super::StorageError;
+use super::connector::{Redirects, WithoutRedirects};
+use super::options::ObjectStoreOptions;
 use crate::location::LocationError;
 
 /// How many requests run at once against one store, whichever commits and listings they are of.
@@ -27,8 +29,8 @@ pub const MAX_RETRIES: usize = 8;
 /// How long after its first try a request is tried again.
 pub const MAX_RETRY_TIME: Duration = Duration::from_secs(30);
 /// How long one try may take, with its answer.
-const MAX_TRY_TIME: Duration = Duration::from_secs(30);
-const MAX_CONNECT_TIME: Duration = Duration::from_secs(5);
+pub(super) const MAX_TRY_TIME: Duration = Duration::from_secs(30);
+pub(super) const MAX_CONNECT_TIME: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 /// A pause is a random one between the first and so many times the one before.
@@ -36,32 +38,42 @@ const PAUSE_GROWTH: f64 = 3.0;
 
 /// The builder of a store with these options, those that it does not know left out.
 macro_rules! with_options {
-    ($builder:ty, $url:expr, $options:expr) => {{
+    ($builder:ty, $url:expr, $options:expr, $redirects:expr) => {{
         let builder = <$builder>::new().with_url($url).with_retry(retries()).with_client_options(times());
+        let builder = match $redirects {
+            Redirects::Followed => builder,
+            Redirects::Refused => builder.with_http_connector(WithoutRedirects),
+        };
         $options.iter().fold(builder, |builder, (key, value)| match key.parse() {
-            Ok(key) => builder.with_config(key, value),
+            Ok(key) => builder.with_config(key, *value),
             Err(_) => builder,
         })
     }};
 }
 
-/// The store that a URL names. Options have the names of environment variables in lower case.
-pub(super) fn open(url: &Url, options: &[(String, String)]) -> Result<Arc<dyn ObjectStore>, object_store::Error> {
-    let mut options = options.to_vec();
+/// The store that a URL names.
+pub(super) fn open(
+    url: &Url,
+    options: &ObjectStoreOptions,
+    redirects: Redirects,
+) -> Result<Arc<dyn ObjectStore>, object_store::Error> {
+    let mut options: Vec<(&str, &str)> = options.iter().collect();
     if url.scheme() == "http" {
-        options.push(("allow_http".to_owned(), "true".to_owned()));
+        options.push(("allow_http", "true"));
     }
     match ObjectStoreScheme::parse(url)?.0 {
         ObjectStoreScheme::Local => Ok(Arc::new(LocalFileSystem::new())),
-        ObjectStoreScheme::AmazonS3 => Ok(limited(with_options!(AmazonS3Builder, url.as_str(), options).build()?)),
+        ObjectStoreScheme::AmazonS3 => {
+            Ok(limited(with_options!(AmazonS3Builder, url.as_str(), options, redirects).build()?))
+        }
         ObjectStoreScheme::GoogleCloudStorage => {
-            Ok(limited(with_options!(GoogleCloudStorageBuilder, url.as_str(), options).build()?))
+            Ok(limited(with_options!(GoogleCloudStorageBuilder, url.as_str(), options, redirects).build()?))
         }
         ObjectStoreScheme::MicrosoftAzure => {
-            Ok(limited(with_options!(MicrosoftAzureBuilder, url.as_str(), options).build()?))
+            Ok(limited(with_options!(MicrosoftAzureBuilder, url.as_str(), options, redirects).build()?))
         }
         ObjectStoreScheme::Http => {
-            Ok(limited(with_options!(HttpBuilder, &url[..Position::BeforePath], options).build()?))
+            Ok(limited(with_options!(HttpBuilder, &url[..Position::BeforePath], options, redirects).build()?))
         }
         other => {
             let source = format!("{other:?} is no store that files are read from").into();
@@ -88,6 +100,8 @@ fn times() -> ClientOptions {
 
 /// What it means that a store failed, once it was tried as often as it makes sense.
 pub(super) fn storage_error(error: object_store::Error) -> StorageError {
+    // Not its own words: a store may repeat what was sent to it.
+    tracing::debug!(cause = short_cause(&error), "an object store did not give what it was asked for");
     match error {
         object_store::Error::NotFound { .. } => StorageError::NotFound,
         object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. } => {
@@ -96,8 +110,9 @@ pub(super) fn storage_error(error: object_store::Error) -> StorageError {
         object_store::Error::InvalidPath { source } => LocationError::Key(source.to_string()).into(),
         other => match status(&other) {
             Some(401 | 403) => StorageError::Denied,
-            Some(status @ 400..=499) if !may_pass(status) => StorageError::Refused { status, source: other },
-            _ => StorageError::Unavailable(other),
+            Some(status @ (300..=303 | 305..=399)) => StorageError::Redirected { status },
+            Some(status @ 400..=499) if !may_pass(status) => StorageError::Refused { status, source: other.into() },
+            _ => StorageError::Unavailable(other.into()),
         },
     }
 }
@@ -110,7 +125,7 @@ pub(super) fn may_answer_otherwise(error: &object_store::Error) -> bool {
         | object_store::Error::PermissionDenied { .. }
         | object_store::Error::Unauthenticated { .. } => false,
         other => match status(other) {
-            Some(status) => !matches!(status, 401 | 403 | 404) && !may_pass(status),
+            Some(status) => !matches!(status, 300..=399 | 401 | 403 | 404) && !may_pass(status),
             None => !chain(other).any(<dyn Error>::is::<HttpError>),
         },
     }
@@ -174,8 +189,9 @@ mod tests {
 
     #[test]
     fn every_kind_of_store_can_be_opened() {
-        let options = [("azure_storage_account_name", "a"), ("aws_region", "b"), ("no_option_of_any", "c")];
+        let options = [("azure_storage_account_name", "a"), ("aws_region", "b"), ("user_agent", "c")];
         let options = options.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let options = ObjectStoreOptions::default().with(&options.into()).unwrap();
         for url in [
             "file:///",
             "s3://b/",
@@ -185,8 +201,10 @@ mod tests {
             "http://h/",
             "https://h:1/",
         ] {
-            let opened = open(&Url::parse(url).unwrap(), &options);
-            assert!(opened.is_ok(), "{url}: {opened:?}");
+            for redirects in [Redirects::Followed, Redirects::Refused] {
+                let opened = open(&Url::parse(url).unwrap(), &options, redirects);
+                assert!(opened.is_ok(), "{url}: {opened:?}");
+            }
         }
     }
 
@@ -204,7 +222,9 @@ mod tests {
 
     #[test]
     fn a_store_that_cannot_be_set_up_is_an_error() {
-        assert!(open(&Url::parse("az://c/").unwrap(), &[]).is_err());
-        assert!(open(&Url::parse("memory:///").unwrap(), &[]).is_err());
+        for url in ["az://c/", "memory:///"] {
+            let (url, options) = (Url::parse(url).unwrap(), ObjectStoreOptions::default());
+            assert!(open(&url, &options, Redirects::Followed).is_err(), "{url}");
+        }
     }
 }

@@ -141,12 +141,10 @@ fn not_listed(folder: &Location, source: StorageError) -> CliError {
     let Some(path) = local_path(folder) else {
         return CliError::Listing { folder: folder.as_str().to_owned(), source };
     };
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&source);
-    let mut kind = None;
-    while let Some(error) = cause {
-        kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind).or(kind);
-        cause = error.source();
-    }
+    let kind = match &source {
+        StorageError::Unavailable(failure) => failure.io_error_kind(),
+        _ => None,
+    };
     let why = kind.map_or_else(|| source.to_string(), |kind| kind.to_string());
     CliError::Path {
         path: path.display().to_string(),
