@@ -6,6 +6,7 @@ use std::sync::Arc;
 use prunus_manifest::{PowerLoss, Store, StoreOptions};
 use tokio::sync::Notify;
 
+use crate::activity::Activity;
 use crate::actor::Actor;
 use crate::audit::AuditBudget;
 use crate::clock::{Clock, SystemClock};
@@ -27,6 +28,7 @@ pub struct Catalog {
     pub(crate) storage: Arc<Storage>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) plan_cache: PlanCache,
+    pub(crate) activity: Arc<Activity>,
     pub(crate) heads: Arc<Heads>,
     pub(crate) leases: Arc<Leases>,
     pub(crate) audit_budget: AuditBudget,
@@ -84,12 +86,15 @@ impl Catalog {
             ..StoreOptions::default()
         };
         let store = blocking::run(move || Ok(Store::open_with(&path, &store_options)?)).await?;
+        let storage = Storage::from_environment();
+        let activity = Activity { storage: Arc::clone(storage.activity()), ..Activity::default() };
         Ok(Self {
             store: Arc::new(store),
-            storage: Arc::new(Storage::from_environment()),
+            storage: Arc::new(storage),
             obstacle_log: Arc::new(ObstacleLog::new(options.clock.now_ms())),
             clock: options.clock,
-            plan_cache: PlanCache::new(options.plan_cache_bytes),
+            plan_cache: PlanCache::new(options.plan_cache_bytes, &activity.plan_cache),
+            activity: Arc::new(activity),
             heads: Arc::default(),
             leases: Arc::default(),
             audit_budget: options.audit_budget,

@@ -37,6 +37,7 @@
 
 mod catalog;
 mod clock;
+mod activity;
 mod actor;
 mod limits;
 mod error;
@@ -90,6 +91,7 @@ mod regroup;
 mod audit;
 mod operations;
 
+pub use activity::{Activity, AuditActivity, CatalogState, CommitActivity, Outcomes, PlanActivity, PlanCacheActivity};
 pub use actor::Actor;
 pub use alter::{AlterRequest, MAX_COLUMN_PATHS, MAX_FIELDS_OF_ALL_SCHEMAS, MAX_SCHEMAS};
 pub use audit::{AuditBudget, AuditPage, AuditRequest, DEFAULT_AUDIT_BYTES_PER_SECOND, FoundByAudit};
@@ -128,9 +130,9 @@ pub use plan::{
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
     AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, DataFileColumns,
-    DataFileRow, Distinct, Error as StoreError, Existing, Fault as CheckFault, FileId, Finding, MAX_AUDITS_PER_TABLE,
-    MAX_FILES_PER_ROLLBACK, MAX_READERS, MAX_TAGS_PER_TABLE, ManifestId, ManifestZone, Mend, Operation, Place,
-    PowerLoss, REPLY_KEPT_MS, RequestKey, SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
+    Counted, DataFileRow, Distinct, Error as StoreError, Existing, Fault as CheckFault, FileId, Finding, FindingKind, Histogram, MAX_AUDITS_PER_TABLE,
+    MAX_FILES_PER_ROLLBACK, MAX_READERS, MAX_TAGS_PER_TABLE, ManifestId, ManifestZone, Mend, Number, Operation, Place,
+    PowerLoss, REPLY_KEPT_MS, RequestKey, SchemaId, SnapshotId, StoreActivity, StoreState, StoredReply, TableId, TableLayout, TagChange, Totals,
 };
 pub use prunus_pruner::{
     FilterError, MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_WORDS, NanOrder, Obstacle, Obstacles, Outcome, Verdict,
@@ -141,6 +143,9 @@ pub use schema_json::{
     FieldJson, NestedJson, SchemaJsonError, TypeJson, check_fields, literal_from_json, type_named, value_to_json,
 };
 pub use snapshots::Snapshot;
-pub use storage::{MAX_REQUESTS_AT_ONCE, MAX_RETRIES, MAX_RETRY_TIME, Storage, StorageError, StoredObject};
+pub use storage::{
+    MAX_REQUESTS_AT_ONCE, MAX_RETRIES, MAX_RETRY_TIME, OperationActivity, SchemeActivity, Storage, StorageActivity,
+    StorageError, StoreOperation, StoreOutcome, StoreScheme, StoredObject, TryOutcome,
+};
 pub use tables::{NewTable, SchemaSource, Table, faults_of_table};
 pub use tags::Tag;

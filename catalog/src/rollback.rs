@@ -1,6 +1,6 @@
 //! Rollback: a new snapshot with the content of an older one.
 
-use prunus_manifest::{NewRollback, SnapshotId, TableRow};
+use prunus_manifest::{NewRollback, SnapshotId, TableRow, WriteTransaction};
 
 use crate::catalog::Catalog;
 use crate::commit::{Committed, MAX_COMMIT_ATTEMPTS};
@@ -29,6 +29,20 @@ impl Catalog {
         snapshot_id: SnapshotId,
         once: Once<Committed>,
     ) -> Result<Done<Committed>> {
+        let done = self.roll_back_uncounted(ident.clone(), snapshot_id, once).await;
+        self.activity.commits.outcomes.count(&done);
+        if let Ok(Done::Now(committed)) = &done {
+            self.activity.commits.record(&ident, committed);
+        }
+        done
+    }
+
+    async fn roll_back_uncounted(
+        &self,
+        ident: TableIdent,
+        snapshot_id: SnapshotId,
+        once: Once<Committed>,
+    ) -> Result<Done<Committed>> {
         let committed_at_ms = self.clock.now_ms();
         for _ in 0..MAX_COMMIT_ATTEMPTS {
             let table = ident.clone();
@@ -40,7 +54,10 @@ impl Catalog {
                 })
                 .await?;
             prepared.set_time(self.clock.now_ms());
-            match self.write_once(once.clone(), move |tx| Ok(tx.roll_back(&prepared)?.into())).await {
+            let roll_back = move |tx: &WriteTransaction<'_>| Ok(tx.roll_back(&prepared)?.into());
+            let (done, times) = self.write_once_timed(once.clone(), roll_back).await;
+            self.activity.commits.record_writing(times);
+            match done {
                 // It does not matter to the request which schema there is.
                 Err(Error::HeadMoved | Error::SchemaMoved) => {}
                 done => return done,

@@ -1,7 +1,9 @@
 //! Object stores: where data files are read from.
 
+mod activity;
 mod local;
 mod retry;
+mod watched;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,14 +11,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use futures::{Stream, StreamExt, TryStreamExt};
-use object_store::path::Path;
-use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt};
+use object_store::{GetRange, ObjectMeta, ObjectStore};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::collect::{self, FooterError};
 use crate::location::{Location, LocationError};
 use retry::{may_answer_otherwise, storage_error};
+use watched::{Running, WatchedStore};
 
+pub use activity::{
+    OperationActivity, SchemeActivity, StorageActivity, StoreOperation, StoreOutcome, StoreScheme, TryOutcome,
+};
 pub use retry::{MAX_REQUESTS_AT_ONCE, MAX_RETRIES, MAX_RETRY_TIME};
 
 /// How many long footers are in memory at once. Decoded, one that is made for it takes hundreds of megabytes.
@@ -47,6 +52,7 @@ pub struct Storage {
     room_for_chunks: Arc<Semaphore>,
     /// A permit is a chunk. Who decodes one has room for it already, and waits for nothing else.
     turns_to_decode: Arc<Semaphore>,
+    activity: Arc<StorageActivity>,
 }
 
 /// What a store says of an object.
@@ -125,6 +131,10 @@ impl ChunkBytes {
 }
 
 impl FooterBytes {
+    fn len(&self) -> u64 {
+        self.metadata.len() as u64
+    }
+
     /// Whether it is better decoded on a thread that may block, once there is room for it.
     pub(crate) fn is_long(&self) -> bool {
         self.metadata.len() > LONG_FOOTER_BYTES
@@ -141,7 +151,13 @@ impl Storage {
         let room_for_long_footers = Arc::new(Semaphore::new(MAX_LONG_FOOTERS_AT_ONCE));
         let room_for_chunks = Arc::new(Semaphore::new(MAX_CHUNK_BYTES_AT_ONCE as usize));
         let turns_to_decode = Arc::new(Semaphore::new(MAX_CHUNKS_DECODED_AT_ONCE));
-        Self { options, stores: Mutex::default(), room_for_long_footers, room_for_chunks, turns_to_decode }
+        let (stores, activity) = (Mutex::default(), Arc::default());
+        Self { options, stores, room_for_long_footers, room_for_chunks, turns_to_decode, activity }
+    }
+
+    /// What was asked of the stores since this was made.
+    pub fn activity(&self) -> &Arc<StorageActivity> {
+        &self.activity
     }
 
     /// What the store says of one object.
@@ -150,8 +166,7 @@ impl Storage {
     /// [`StorageError`] if it is not there or cannot be asked for.
     pub async fn head(&self, location: &Location) -> Result<StoredObject, StorageError> {
         refuse_special_file(location).await?;
-        let (store, path) = self.open(location)?;
-        let meta = store.head(&path).await.map_err(storage_error)?;
+        let meta = self.open(location)?.head().await.map_err(storage_error)?;
         Ok(stored_object(location.clone(), &meta))
     }
 
@@ -160,12 +175,11 @@ impl Storage {
     /// # Errors
     /// [`StorageError`] if the store cannot be asked for them.
     pub async fn list(&self, folder: &Location) -> Result<Vec<StoredObject>, StorageError> {
-        let (store, prefix) = self.open(folder)?;
-        let prefix = Some(prefix).filter(|prefix| !prefix.as_ref().is_empty());
-        let mut objects: Vec<StoredObject> = store
-            .list(prefix.as_ref())
+        let mut objects: Vec<StoredObject> = self
+            .open(folder)?
+            .list()
             .map(|meta| {
-                let meta = meta.map_err(storage_error)?;
+                let meta = meta?;
                 let location = folder.with_key(meta.location.as_ref())?;
                 Ok::<_, StorageError>(stored_object(location, &meta))
             })
@@ -184,11 +198,10 @@ impl Storage {
         &self,
         folder: &Location,
     ) -> Result<impl Stream<Item = Result<StoredObject, StorageError>> + Send + use<>, StorageError> {
-        let (store, prefix) = self.open(folder)?;
-        let prefix = Some(prefix).filter(|prefix| !prefix.as_ref().is_empty());
+        let objects = self.open(folder)?.list();
         let folder = folder.clone();
-        Ok(store.list(prefix.as_ref()).map(move |meta| {
-            let meta = meta.map_err(storage_error)?;
+        Ok(objects.map(move |meta| {
+            let meta = meta?;
             Ok(stored_object(folder.with_key(meta.location.as_ref())?, &meta))
         }))
     }
@@ -196,19 +209,31 @@ impl Storage {
     /// The metadata of a Parquet file: one request for its end, and a second only if its footer is longer than that.
     pub(crate) async fn read_footer(&self, location: &Location) -> Result<FooterBytes, StorageError> {
         if let Some(path) = location.file_path() {
+            let running = Running::begin(&self.activity, StoreScheme::File, StoreOperation::Get);
             let location = location.clone();
-            return on_blocking_thread(move || local::read_footer(&location, &path)).await;
+            let footer = on_blocking_thread(move || local::read_footer(&location, &path)).await;
+            running.end(&footer, FooterBytes::len);
+            return footer;
         }
-        let (store, path) = self.open(location)?;
-        let (object, suffix) = read_suffix(&*store, &path, location).await?;
+        let store = self.open(location)?;
+        let (object, suffix) = read_suffix(&store, location).await?;
         let range = collect::footer_range(&suffix, object.size_bytes)?;
         if let Some(metadata) = collect::metadata_within(&suffix, object.size_bytes, &range) {
             return Ok(FooterBytes { metadata: suffix.slice_ref(metadata), object, room: None });
         }
         let is_huge = range.end - range.start > HUGE_FOOTER_BYTES;
         let room = if is_huge { self.room().await } else { None };
-        let metadata = read_same(&*store, &path, &object, range).await?;
+        let metadata = read_same(&store, &object, range).await?;
         Ok(FooterBytes { object, metadata, room })
+    }
+
+    /// The same for a file of this machine, on this thread, which must be one that may block; `None` for a location elsewhere.
+    pub(crate) fn read_local_footer(&self, location: &Location) -> Option<Result<FooterBytes, StorageError>> {
+        let path = location.file_path()?;
+        let running = Running::begin(&self.activity, StoreScheme::File, StoreOperation::Get);
+        let footer = local::read_footer(location, &path);
+        running.end(&footer, FooterBytes::len);
+        Some(footer)
     }
 
     /// Waits until there is room for a long footer, and keeps it as long as there is the footer.
@@ -232,8 +257,7 @@ impl Storage {
     ) -> Result<ChunkBytes, StorageError> {
         let room = self.room_for_chunk(range.end.saturating_sub(range.start)).await;
         refuse_special_file(&object.location).await?;
-        let (store, path) = self.open(&object.location)?;
-        let bytes = read_same(&*store, &path, object, range).await?;
+        let bytes = read_same(&self.open(&object.location)?, object, range).await?;
         Ok(ChunkBytes { bytes, _room: room })
     }
 
@@ -250,21 +274,17 @@ impl Storage {
         Arc::clone(&self.room_for_chunks).acquire_many_owned(counted).await.ok()
     }
 
-    fn open(&self, location: &Location) -> Result<(Arc<dyn ObjectStore>, Path), StorageError> {
+    fn open(&self, location: &Location) -> Result<WatchedStore, StorageError> {
         let (url, path) = location.to_store_and_path()?;
+        let (scheme, activity) = (StoreScheme::of_url(url.scheme()), Arc::clone(&self.activity));
         let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(store) = stores.get(location.store()) {
-            return Ok((Arc::clone(store), path));
+            return Ok(WatchedStore { store: Arc::clone(store), path, scheme, activity });
         }
-        let store = retry::open(&url, &self.options).map_err(StorageError::Unusable)?;
+        let store = retry::open(&url, &self.options, &activity).map_err(StorageError::Unusable)?;
         stores.insert(location.store().to_owned(), Arc::clone(&store));
-        Ok((store, path))
+        Ok(WatchedStore { store, path, scheme, activity })
     }
-}
-
-/// The same for a file of this machine, on a thread that may block; `None` for a location elsewhere.
-pub(crate) fn read_local_footer(location: &Location) -> Option<Result<FooterBytes, StorageError>> {
-    location.file_path().map(|path| local::read_footer(location, &path))
 }
 
 /// Refuses what is in the file system and no file.
@@ -283,44 +303,31 @@ async fn on_blocking_thread<T: Send + 'static>(
 }
 
 /// The end of an object. Some stores cannot be asked for the end alone, and none for the end of nothing: then its size first.
-async fn read_suffix(
-    store: &dyn ObjectStore,
-    path: &Path,
-    location: &Location,
-) -> Result<(StoredObject, Bytes), StorageError> {
-    let options = GetOptions { range: Some(GetRange::Suffix(collect::FOOTER_SUFFIX_BYTES)), ..Default::default() };
-    match store.get_opts(path, options).await {
-        Ok(result) => {
-            let object = stored_object(location.clone(), &result.meta);
-            Ok((object, result.bytes().await.map_err(storage_error)?))
-        }
+async fn read_suffix(store: &WatchedStore, location: &Location) -> Result<(StoredObject, Bytes), StorageError> {
+    match store.get(GetRange::Suffix(collect::FOOTER_SUFFIX_BYTES), None).await {
+        Ok((meta, suffix)) => Ok((stored_object(location.clone(), &meta), suffix)),
         Err(error) if !may_answer_otherwise(&error) => Err(storage_error(error)),
         Err(_) => {
-            let object = stored_object(location.clone(), &store.head(path).await.map_err(storage_error)?);
+            let object = stored_object(location.clone(), &store.head().await.map_err(storage_error)?);
             if object.size_bytes == 0 {
                 return Ok((object, Bytes::new()));
             }
             let range = object.size_bytes.saturating_sub(collect::FOOTER_SUFFIX_BYTES)..object.size_bytes;
-            let suffix = read_same(store, path, &object, range).await?;
+            let suffix = read_same(store, &object, range).await?;
             Ok((object, suffix))
         }
     }
 }
 
 /// A range of an object that was asked about before, and must not have been replaced since.
-async fn read_same(
-    store: &dyn ObjectStore,
-    path: &Path,
-    object: &StoredObject,
-    range: Range<u64>,
-) -> Result<Bytes, StorageError> {
+async fn read_same(store: &WatchedStore, object: &StoredObject, range: Range<u64>) -> Result<Bytes, StorageError> {
     if range.end.saturating_sub(range.start) <= MAX_PART_BYTES {
-        return read_part(store, path, object, range).await;
+        return read_part(store, object, range).await;
     }
     let mut whole = Vec::new();
     for part in parts(range) {
         let bytes = part.end - part.start;
-        let read = read_part(store, path, object, part).await?;
+        let read = read_part(store, object, part).await?;
         if u64::try_from(read.len()) != Ok(bytes) {
             return Err(StorageError::Replaced);
         }
@@ -339,22 +346,15 @@ fn parts(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     })
 }
 
-async fn read_part(
-    store: &dyn ObjectStore,
-    path: &Path,
-    object: &StoredObject,
-    part: Range<u64>,
-) -> Result<Bytes, StorageError> {
-    let options =
-        GetOptions { range: Some(GetRange::Bounded(part)), if_match: strong_etag(object), ..Default::default() };
-    let result = match store.get_opts(path, options).await {
+async fn read_part(store: &WatchedStore, object: &StoredObject, part: Range<u64>) -> Result<Bytes, StorageError> {
+    let (meta, bytes) = match store.get(GetRange::Bounded(part), strong_etag(object)).await {
         Err(object_store::Error::Precondition { .. }) => return Err(StorageError::Replaced),
-        result => result.map_err(storage_error)?,
+        read => read.map_err(storage_error)?,
     };
-    if stored_object(object.location.clone(), &result.meta) != *object {
+    if stored_object(object.location.clone(), &meta) != *object {
         return Err(StorageError::Replaced);
     }
-    result.bytes().await.map_err(storage_error)
+    Ok(bytes)
 }
 
 /// The etag that a store may be asked to compare. By HTTP's rules a weak one matches nothing there, not even itself; what comes

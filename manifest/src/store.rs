@@ -145,6 +145,11 @@ impl Store {
         Ok(Self { maintenance, layout, readers, writer, path: path.to_owned(), activity, _lock: lock })
     }
 
+    /// The file that the store is kept in.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// What was done since the store was opened.
     pub fn activity(&self) -> &StoreActivity {
         &self.activity

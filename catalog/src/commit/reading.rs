@@ -16,7 +16,7 @@ use super::heads::Head;
 use crate::blocking;
 use crate::properties::Verification;
 use crate::registration::{LocatedFile, Refusal, Registered, locate, register};
-use crate::storage::{MAX_REQUESTS_AT_ONCE, Storage, StorageError, read_local_footer};
+use crate::storage::{MAX_REQUESTS_AT_ONCE, Storage, StorageError};
 
 /// How long a commit or transaction may take to read its files, in all. A file whose store does not answer ends it much earlier.
 pub const MAX_READING_TIME: Duration = Duration::from_hours(1);
@@ -103,7 +103,7 @@ impl Reader {
         let mut outcomes = Vec::with_capacity(files.len());
         for (index, mut file) in files {
             if self.head.target.properties.verification != Verification::Declared {
-                file.footer = read_local_footer(&file.location);
+                file.footer = self.storage.read_local_footer(&file.location);
             }
             let outcome = self.register(file).await;
             let is_over = matches!(outcome, Err(Refusal::Unavailable { .. }));

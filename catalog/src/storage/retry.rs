@@ -18,6 +18,8 @@ use object_store::{BackoffConfig, ClientOptions, ObjectStore, ObjectStoreScheme,
 use url::{Position, Url};
 
 use super::StorageError;
+use super::activity::{StorageActivity, StoreScheme};
+use super::watched::CountingConnector;
 use crate::location::LocationError;
 
 /// How many requests run at once against one store, whichever commits and listings they are of.
@@ -36,8 +38,9 @@ const PAUSE_GROWTH: f64 = 3.0;
 
 /// The builder of a store with these options, those that it does not know left out.
 macro_rules! with_options {
-    ($builder:ty, $url:expr, $options:expr) => {{
+    ($builder:ty, $url:expr, $options:expr, $connector:expr) => {{
         let builder = <$builder>::new().with_url($url).with_retry(retries()).with_client_options(times());
+        let builder = builder.with_http_connector($connector);
         $options.iter().fold(builder, |builder, (key, value)| match key.parse() {
             Ok(key) => builder.with_config(key, value),
             Err(_) => builder,
@@ -46,22 +49,29 @@ macro_rules! with_options {
 }
 
 /// The store that a URL names. Options have the names of environment variables in lower case.
-pub(super) fn open(url: &Url, options: &[(String, String)]) -> Result<Arc<dyn ObjectStore>, object_store::Error> {
+pub(super) fn open(
+    url: &Url,
+    options: &[(String, String)],
+    activity: &Arc<StorageActivity>,
+) -> Result<Arc<dyn ObjectStore>, object_store::Error> {
     let mut options = options.to_vec();
+    let connector = CountingConnector { scheme: StoreScheme::of_url(url.scheme()), activity: Arc::clone(activity) };
     if url.scheme() == "http" {
         options.push(("allow_http".to_owned(), "true".to_owned()));
     }
     match ObjectStoreScheme::parse(url)?.0 {
         ObjectStoreScheme::Local => Ok(Arc::new(LocalFileSystem::new())),
-        ObjectStoreScheme::AmazonS3 => Ok(limited(with_options!(AmazonS3Builder, url.as_str(), options).build()?)),
+        ObjectStoreScheme::AmazonS3 => {
+            Ok(limited(with_options!(AmazonS3Builder, url.as_str(), options, connector).build()?))
+        }
         ObjectStoreScheme::GoogleCloudStorage => {
-            Ok(limited(with_options!(GoogleCloudStorageBuilder, url.as_str(), options).build()?))
+            Ok(limited(with_options!(GoogleCloudStorageBuilder, url.as_str(), options, connector).build()?))
         }
         ObjectStoreScheme::MicrosoftAzure => {
-            Ok(limited(with_options!(MicrosoftAzureBuilder, url.as_str(), options).build()?))
+            Ok(limited(with_options!(MicrosoftAzureBuilder, url.as_str(), options, connector).build()?))
         }
         ObjectStoreScheme::Http => {
-            Ok(limited(with_options!(HttpBuilder, &url[..Position::BeforePath], options).build()?))
+            Ok(limited(with_options!(HttpBuilder, &url[..Position::BeforePath], options, connector).build()?))
         }
         other => {
             let source = format!("{other:?} is no store that files are read from").into();
@@ -116,12 +126,12 @@ pub(super) fn may_answer_otherwise(error: &object_store::Error) -> bool {
     }
 }
 
-fn may_pass(status: u16) -> bool {
+pub(super) fn may_pass(status: u16) -> bool {
     matches!(status, 408 | 429 | 500..)
 }
 
 /// The status code that a store failed with, if it answered with one. The type that has it is not public, its text is.
-fn status(error: &object_store::Error) -> Option<u16> {
+pub(super) fn status(error: &object_store::Error) -> Option<u16> {
     chain(error).find_map(|cause| {
         cause.to_string().strip_prefix("Server returned non-2xx status code: ")?.get(..3)?.parse().ok()
     })
@@ -185,7 +195,7 @@ mod tests {
             "http://h/",
             "https://h:1/",
         ] {
-            let opened = open(&Url::parse(url).unwrap(), &options);
+            let opened = open(&Url::parse(url).unwrap(), &options, &Arc::default());
             assert!(opened.is_ok(), "{url}: {opened:?}");
         }
     }
@@ -204,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_store_that_cannot_be_set_up_is_an_error() {
-        assert!(open(&Url::parse("az://c/").unwrap(), &[]).is_err());
-        assert!(open(&Url::parse("memory:///").unwrap(), &[]).is_err());
+        assert!(open(&Url::parse("az://c/").unwrap(), &[], &Arc::default()).is_err());
+        assert!(open(&Url::parse("memory:///").unwrap(), &[], &Arc::default()).is_err());
     }
 }
