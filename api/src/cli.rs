@@ -31,7 +31,7 @@ mod pages;
 mod plan;
 mod progress;
 mod properties;
-mod prose;
+pub(crate) mod prose;
 #[cfg(test)]
 mod reference;
 mod regroup;

@@ -1,14 +1,12 @@
 //! Transactions.
 
-use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use prunus_catalog::{Catalog, Done, Render, TableCommitted};
+use prunus_catalog::{Catalog, Render, TableCommitted};
 
 use crate::detached;
 use crate::extract::JsonBody;
 use crate::idempotency::KeyOf;
-use crate::metrics::Metrics;
 use crate::openapi::{Conflict, Gone, NotFound};
 use crate::problem::Problem;
 use crate::replies;
@@ -26,16 +24,12 @@ const COMMITTED: Render<Vec<TableCommitted>> = replies::created::<_, Transaction
 )]
 pub(crate) async fn create(
     State(catalog): State<Catalog>,
-    Extension(metrics): Extension<Metrics>,
     key: KeyOf,
     JsonBody(transaction): JsonBody<TransactionJson>,
 ) -> Result<Response, Problem> {
     let commits = transaction.parse()?;
     detached::to_the_end(async move {
         let done = catalog.commit_all_once(commits, key.once(COMMITTED)).await?;
-        if let Done::Now(committed) = &done {
-            metrics.count_commits(committed.len());
-        }
         replies::answer(done, COMMITTED)
     })
     .await
