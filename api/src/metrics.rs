@@ -77,6 +77,12 @@ impl Metrics {
         Self::counting_in(all)
     }
 
+    /// Of requests alone.
+    #[cfg(test)]
+    pub(crate) fn of_requests() -> Self {
+        Self::counting_in(Registry::default())
+    }
+
     fn counting_in(mut all: Registry) -> Self {
         let registry = all.sub_registry_with_prefix("prunus");
         let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
@@ -174,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_request_is_in_flight_until_it_is_dropped() {
-        let metrics = Metrics::counting_in(Registry::default());
+        let metrics = Metrics::of_requests();
         let one = InFlight::begin(&metrics);
         assert_eq!(metrics.0.in_flight.get(), 1);
         drop(one);
@@ -184,7 +190,7 @@ mod tests {
     #[tokio::test]
     async fn an_answer_in_pieces_is_in_flight_until_its_end_and_counted_if_it_breaks_off() {
         for breaks_off in [false, true] {
-            let metrics = Metrics::counting_in(Registry::default());
+            let metrics = Metrics::of_requests();
             let last = if breaks_off { Err("gone") } else { Ok("b") };
             let body = Body::from_stream(futures::stream::iter([Ok("a"), last]));
             let response = followed(Response::new(body), InFlight::begin(&metrics), "/x".to_owned());

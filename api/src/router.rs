@@ -546,7 +546,8 @@ mod tests {
         async fn panics() {
             panic!("secret");
         }
-        let router = with_layers(Router::new().route("/panic", get(panics)).route("/healthz", get(health::healthz)));
+        let router = Router::new().route("/panic", get(panics)).route("/healthz", get(health::healthz));
+        let router = with_layers(router, Metrics::of_requests());
         let api = Api { router, _folder: tempfile::tempdir().unwrap() };
         let (status, problem) = api.get("/panic").await;
         assert_eq!((status, &problem["type"]), (500, &json!("/problems/internal")));

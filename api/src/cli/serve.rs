@@ -8,11 +8,8 @@ use prunus_catalog::{Catalog, DEFAULT_AUDIT_BYTES_PER_SECOND, DEFAULT_PLAN_CACHE
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::LevelFilter;
 
 use super::output::print;
-use super::prose::Paint;
 use super::{CliError, Exit};
 use crate::settings::{LogFormat, Settings};
 
@@ -56,10 +53,10 @@ pub(super) struct ServeArgs {
 }
 
 pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
-    start_log(args.log);
+    let settings = args.settings();
+    let telemetry = crate::telemetry::start(&settings.log, &settings.traces)?;
     let unusable = |source| CliError::DataFolder { path: args.data_dir.display().to_string(), source };
     std::fs::create_dir_all(&args.data_dir).map_err(unusable)?;
-    let settings = args.settings();
     let catalog = Catalog::open(&args.data_dir, settings.catalog_options()).await?;
     let no_port = |source| CliError::Listen { address: args.listen, source };
     let listener = TcpListener::bind(args.listen).await.map_err(no_port)?;
@@ -82,6 +79,7 @@ pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
         served = served => served.map_err(no_port)?,
         () = impatience => {}
     }
+    telemetry.stop().await;
     Ok(Exit::Done)
 }
 
@@ -134,19 +132,6 @@ impl Signals {
             _ = self.terminate.recv() => {}
         }
     }
-}
-
-/// Logs to standard error; where a log is being written already, that one goes on.
-fn start_log(format: LogFormat) {
-    let filter = EnvFilter::builder().with_default_directive(LevelFilter::INFO.into()).from_env_lossy();
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(Paint::of_stderr() == Paint::Ansi);
-    let _ = match format {
-        LogFormat::Text => log.try_init(),
-        LogFormat::Json => log.json().try_init(),
-    };
 }
 
 #[cfg(test)]
