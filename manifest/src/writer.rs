@@ -437,6 +437,30 @@ mod tests {
         assert_eq!(names, ["first", "last"]);
     }
 
+    #[test]
+    fn what_waits_and_what_is_done_of_it_is_counted() {
+        let held = Held::start();
+        let activity = Arc::clone(&held.writer.activity);
+        let jobs: [Work; 3] = [|tx| create(tx, "a"), |tx| create(tx, "b"), |_| Err(Error::Closed)];
+        let answers: Vec<_> = jobs.into_iter().map(|job| held.queue(job).unwrap()).collect();
+        assert_eq!(activity.jobs_waiting.get(), 3);
+        held.release(answers);
+        assert_eq!(activity.jobs_waiting.get(), 0);
+        // The three behind the one that held them, and the look at what came of it.
+        let batches = activity.batch_jobs.read();
+        assert_eq!((batches.count, batches.sum), (2, 5));
+        assert_eq!((activity.commit_ns.read().count, activity.transactions_failed.get()), (2, 0));
+    }
+
+    #[test]
+    fn a_lost_transaction_is_counted() {
+        let held = Held::start();
+        let activity = Arc::clone(&held.writer.activity);
+        let answer = held.queue(LOSE_AT_COMMIT).unwrap();
+        held.release([answer]);
+        assert_eq!((activity.transactions_failed.get(), activity.commit_ns.read().count), (1, 1));
+    }
+
     fn check_lost(jobs: Vec<Work>) {
         let (answers, names) = run_together(jobs);
         assert!(answers.iter().all(|answer| matches!(answer, Err(Error::NotCommitted(_)))), "{answers:?}");

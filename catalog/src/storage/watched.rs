@@ -189,3 +189,80 @@ impl HttpService for CountingClient {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::location::Location;
+    use crate::storage::Storage;
+
+    /// A server that gives these answers, one for each request, to whoever asks; says where it is.
+    async fn answering(answers: &'static [&'static str]) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            for answer in answers {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut request = [0; 4096];
+                assert!(stream.read(&mut request).await.unwrap() > 0);
+                let head = format!("HTTP/1.1 {answer}");
+                stream.write_all(head.as_bytes()).await.unwrap();
+            }
+        });
+        format!("http://{address}/a")
+    }
+
+    const BUSY: &str = "503 busy\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+    const GONE: &str = "404 gone\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+    const HEAD: &str = "200 OK\r\nconnection: close\r\ncontent-length: 7\r\n\
+        last-modified: Tue, 01 Jan 2030 00:00:00 GMT\r\n\r\n";
+
+    /// What came of asking for the head of an object: how many requests of this outcome, and how many tries of each.
+    async fn asked(answers: &'static [&'static str], outcome: StoreOutcome) -> (u64, [u64; 4]) {
+        let storage = Storage::from_environment();
+        let location = Location::parse(&answering(answers).await, None).unwrap();
+        let _ = storage.head(&location).await;
+        let of_http = storage.activity().of(StoreScheme::Http);
+        let of_head = of_http.of(StoreOperation::Head);
+        assert_eq!((of_head.duration_ns.read().count, storage.activity().in_flight.get()), (1, 0));
+        (of_head.ended(outcome).get(), TryOutcome::ALL.map(|outcome| of_http.tries(outcome).get()))
+    }
+
+    #[tokio::test]
+    async fn a_request_is_counted_once_and_each_of_its_tries() {
+        assert_eq!(asked(&[BUSY, BUSY, HEAD], StoreOutcome::Ok).await, (1, [1, 0, 2, 0]));
+        assert_eq!(asked(&[GONE], StoreOutcome::NotFound).await, (1, [0, 1, 0, 0]));
+    }
+
+    #[tokio::test]
+    async fn a_request_that_nobody_waits_for_is_abandoned() {
+        let storage = Storage::from_environment();
+        let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let location = format!("http://{}/a", silent.local_addr().unwrap());
+        let location = Location::parse(&location, None).unwrap();
+        let wait = std::time::Duration::from_millis(50);
+        assert!(tokio::time::timeout(wait, storage.head(&location)).await.is_err());
+        let of_head = storage.activity().of(StoreScheme::Http).of(StoreOperation::Head);
+        assert_eq!((of_head.ended(StoreOutcome::Abandoned).get(), storage.activity().in_flight.get()), (1, 0));
+    }
+
+    #[tokio::test]
+    async fn bytes_and_listings_of_this_machine_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a"), [7; 100]).unwrap();
+        let storage = Storage::from_environment();
+        let of = |name: &str| Location::parse(&format!("{}/{name}", folder.path().display()), None).unwrap();
+        let object = storage.head(&of("a")).await.unwrap();
+        storage.read_chunk(&object, 10..40).await.unwrap();
+        assert_eq!(storage.list(&of("")).await.unwrap().len(), 1);
+        let of_file = storage.activity().of(StoreScheme::File);
+        assert_eq!(of_file.bytes_read.get(), 30);
+        let ok = StoreOperation::ALL.map(|operation| of_file.of(operation).ended(StoreOutcome::Ok).get());
+        assert_eq!(ok, [1, 1, 1]);
+        assert!(storage.head(&of("b")).await.is_err());
+        assert_eq!(of_file.of(StoreOperation::Head).ended(StoreOutcome::NotFound).get(), 0);
+    }
+}
