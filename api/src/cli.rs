@@ -32,7 +32,7 @@ mod pages;
 mod plan;
 mod progress;
 mod properties;
-mod prose;
+pub(crate) mod prose;
 #[cfg(test)]
 mod reference;
 mod regroup;

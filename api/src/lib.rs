@@ -23,6 +23,8 @@ mod replies;
 mod page_token;
 mod problem;
 mod request_id;
+mod request_log;
+pub mod telemetry;
 pub mod wire;
 
 pub mod client;

@@ -1,7 +1,14 @@
 //! What the server counts of its work, for Prometheus.
 //!
 //! A layer counts requests by the template of their route, never by their path: there are as many series as there are routes,
-//! however many tables there are. What handlers did they count themselves.
+//! however many tables there are. What other layers did they have counted themselves, and are asked for it when somebody asks for
+//! the metrics: none of it costs a table scan, and nothing waits for it.
+
+mod catalog;
+mod exposition;
+mod process;
+mod storage;
+mod store;
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,16 +28,19 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
-use prunus_catalog::PlanMetrics;
+use prunus_catalog::Catalog;
+
+use crate::telemetry;
 
 /// The content type of [`Metrics::encode`].
 pub(crate) const CONTENT_TYPE: &str = prometheus_text::CONTENT_TYPE;
 
 /// Where the buckets of latencies end, in seconds.
-const LATENCY_BUCKETS: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0];
+const LATENCY_BUCKETS: [f64; 15] =
+    [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0];
 
 /// The route of what has none.
-const NO_ROUTE: &str = "none";
+pub(crate) const NO_ROUTE: &str = "none";
 
 /// All that is counted. Cheap to clone; all clones count the same.
 #[derive(Clone)]
@@ -42,11 +52,6 @@ struct Counted {
     broken_off: Family<RouteLabels, Counter>,
     latency: Family<RouteLabels, Histogram, fn() -> Histogram>,
     in_flight: Gauge,
-    plans: Counter,
-    files_considered: Counter,
-    files_pruned: Counter,
-    files_kept: Counter,
-    commits: Counter,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -62,22 +67,27 @@ struct RouteLabels {
 }
 
 impl Metrics {
-    /// None counted yet.
-    pub(crate) fn new() -> Self {
-        let mut registry = Registry::with_prefix("prunus");
+    /// Of a server of this catalog; none counted yet.
+    pub(crate) fn of(catalog: &Catalog) -> Self {
+        let mut all = Registry::default();
+        all.register_collector(Box::new(process::OfProcess));
+        let prunus = all.sub_registry_with_prefix("prunus");
+        prunus.register_collector(Box::new(catalog::OfCatalog(catalog.clone())));
+        prunus.register_collector(Box::new(telemetry::OfTelemetry));
+        Self::counting_in(all)
+    }
+
+    /// Of requests alone.
+    #[cfg(test)]
+    pub(crate) fn of_requests() -> Self {
+        Self::counting_in(Registry::default())
+    }
+
+    fn counting_in(mut all: Registry) -> Self {
+        let registry = all.sub_registry_with_prefix("prunus");
         let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("build", "The version of the server", version);
         let latency: Family<_, _, fn() -> Histogram> = Family::new_with_constructor(|| Histogram::new(LATENCY_BUCKETS));
-        let mut counter = |name: &str, help: &str| {
-            let counter = Counter::default();
-            registry.register(name, help, counter.clone());
-            counter
-        };
-        let plans = counter("plans", "Plans that were made; later pages of one are of the same");
-        let files_considered = counter("plan_files_considered", "Live files of the snapshots that were planned");
-        let files_pruned = counter("plan_files_pruned", "Of these, files that plans left out");
-        let files_kept = counter("plan_files_kept", "Of these, files that plans kept");
-        let commits = counter("commits", "Snapshots that were committed");
         let (requests, broken_off, in_flight) = (Family::default(), Family::default(), Gauge::default());
         registry.register("requests", "Requests whose answer began", requests.clone());
         let help = "Of these, the ones whose answer the server broke off";
@@ -85,31 +95,7 @@ impl Metrics {
         let help = "How long requests took until their answer began, in seconds";
         registry.register("request_duration_seconds", help, latency.clone());
         registry.register("requests_in_flight", "Requests that are being answered", in_flight.clone());
-        Self(Arc::new(Counted {
-            registry,
-            requests,
-            broken_off,
-            latency,
-            in_flight,
-            plans,
-            files_considered,
-            files_pruned,
-            files_kept,
-            commits,
-        }))
-    }
-
-    /// Counts a plan. Not for each of its pages.
-    pub(crate) fn count_plan(&self, metrics: &PlanMetrics) {
-        self.0.plans.inc();
-        self.0.files_considered.inc_by(metrics.files_considered);
-        self.0.files_pruned.inc_by(metrics.files_pruned);
-        self.0.files_kept.inc_by(metrics.files_kept);
-    }
-
-    /// Counts new snapshots.
-    pub(crate) fn count_commits(&self, snapshots: usize) {
-        self.0.commits.inc_by(snapshots as u64);
+        Self(Arc::new(Counted { registry: all, requests, broken_off, latency, in_flight }))
     }
 
     fn count_request(&self, route: String, method: &Method, status: StatusCode, duration: Duration) {
@@ -118,7 +104,7 @@ impl Metrics {
         self.0.latency.get_or_create(&RouteLabels { route }).observe(duration.as_secs_f64());
     }
 
-    /// All of it in Prometheus' text format.
+    /// All of it in Prometheus' text format. Asks the file system, so it may block for a moment.
     ///
     /// # Errors
     /// None that is known: text in memory takes what is written.
@@ -130,7 +116,7 @@ impl Metrics {
 }
 
 /// The method, if it is one that a route may have: clients may think of any number of others.
-fn known_method(method: &Method) -> &'static str {
+pub(crate) fn known_method(method: &Method) -> &'static str {
     const KNOWN: [(Method, &str); 7] = [
         (Method::GET, "GET"),
         (Method::HEAD, "HEAD"),
@@ -194,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_request_is_in_flight_until_it_is_dropped() {
-        let metrics = Metrics::new();
+        let metrics = Metrics::of_requests();
         let one = InFlight::begin(&metrics);
         assert_eq!(metrics.0.in_flight.get(), 1);
         drop(one);
@@ -204,7 +190,7 @@ mod tests {
     #[tokio::test]
     async fn an_answer_in_pieces_is_in_flight_until_its_end_and_counted_if_it_breaks_off() {
         for breaks_off in [false, true] {
-            let metrics = Metrics::new();
+            let metrics = Metrics::of_requests();
             let last = if breaks_off { Err("gone") } else { Ok("b") };
             let body = Body::from_stream(futures::stream::iter([Ok("a"), last]));
             let response = followed(Response::new(body), InFlight::begin(&metrics), "/x".to_owned());

@@ -7,7 +7,6 @@ use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderName};
 use tower_http::request_id::{MakeRequestId, MakeRequestUuid, RequestId};
-use tracing::Span;
 
 /// The header that it comes and goes in.
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
@@ -51,12 +50,6 @@ impl<S: Send + Sync> FromRequestParts<S> for RequestIdOf {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         Ok(Self(among(&parts.extensions)))
     }
-}
-
-/// The span that all log lines of a request stand in.
-pub(crate) fn span<B>(request: &axum::http::Request<B>) -> Span {
-    let (method, path) = (request.method(), request.uri().path());
-    tracing::info_span!("request", %method, path, request_id = of(request))
 }
 
 #[cfg(test)]

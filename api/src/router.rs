@@ -13,7 +13,6 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{Predicate, SizeAbove};
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
-use tower_http::trace::TraceLayer;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -28,7 +27,7 @@ use crate::routes::{
 use crate::server::gate::{self, Gate};
 use crate::server::lifecycle::Lifecycle;
 use crate::settings::Settings;
-use crate::{accept, idempotency, openapi, request_id, routed, unread};
+use crate::{accept, idempotency, openapi, request_id, request_log, routed, unread};
 
 /// The largest body that is read, once it is decompressed, whatever is set.
 pub const MAX_BODY_BYTES: usize = 64 << 20;
@@ -50,11 +49,12 @@ pub(crate) fn router_of(catalog: Catalog, settings: &Settings, access: Access, l
     let guard = Arc::new(Guard::new(access, catalog.clone(), &described.paths));
     let leave_what_is_routed = from_fn_with_state(Arc::new(described.paths), routed::leave_what_is_routed);
     let routes = routes.fallback(no_such_route).method_not_allowed_fallback(method_not_allowed);
+    let metrics = Metrics::of(&catalog);
     let routes = routes.with_state(catalog).layer(keep_replies);
     let routes = routes.layer(from_fn(accept::require_format)).layer(from_fn(unread::refuse));
     let gate = Arc::new(Gate::new(&settings.limits, lifecycle));
     let routes = routes.layer(from_fn_with_state(guard, admit)).layer(leave_what_is_routed);
-    with_layers(routes.layer(from_fn_with_state(gate, gate::pass)))
+    with_layers(routes.layer(from_fn_with_state(gate, gate::pass)), metrics)
 }
 
 /// All routes, each with what the document says of it. Their methods and paths stand in `the_routes_are_these` below.
@@ -115,15 +115,14 @@ pub(crate) fn described() -> OpenApi {
 }
 
 /// The layers that are around what refuses requests, innermost first: what stands below another goes around it.
-fn with_layers(routes: Router) -> Router {
-    let metrics = Metrics::new();
+fn with_layers(routes: Router, metrics: Metrics) -> Router {
     routes
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(problem::render))
         .layer(compression())
         .layer(PropagateRequestIdLayer::x_request_id())
         // Failures are logged by `problem::render`, which knows their causes.
-        .layer(TraceLayer::new_for_http().make_span_with(request_id::span).on_failure(()))
+        .layer(from_fn(request_log::tell))
         .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
         .layer(map_request(request_id::drop_unusable))
         .layer(from_fn_with_state(metrics.clone(), metrics::measure))
@@ -567,7 +566,8 @@ mod tests {
         async fn panics() {
             panic!("secret");
         }
-        let router = with_layers(Router::new().route("/panic", get(panics)).route("/healthz", get(health::healthz)));
+        let router = Router::new().route("/panic", get(panics)).route("/healthz", get(health::healthz));
+        let router = with_layers(router, Metrics::of_requests());
         let api = Api { router, _folder: tempfile::tempdir().unwrap() };
         let (status, problem) = api.get("/panic").await;
         assert_eq!((status, &problem["type"]), (500, &json!("/problems/internal")));

@@ -1,15 +1,25 @@
 //! The one border between async code and the store, whose calls block.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use prunus_manifest::{ReadTransaction, WriteTransaction};
 use tokio::sync::oneshot;
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
 use crate::catalog::Catalog;
 use crate::journal::Made;
 use crate::once::{Done, Once};
 use crate::{Error, Result, suggestion};
+
+/// How long a job of the writer took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct JobTimes {
+    /// Until it began.
+    pub(crate) waiting: Duration,
+    /// From then until it was durable and its caller knew.
+    pub(crate) writing: Duration,
+}
 
 /// Runs work that blocks on a thread that may.
 pub(crate) async fn run<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
@@ -18,7 +28,8 @@ pub(crate) async fn run<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Se
 
 /// Runs work that blocks on a thread that may; `None` if it panicked, as a decoder may on bytes that are made for it.
 pub(crate) async fn attempt<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    tokio::task::spawn_blocking(work).await.ok()
+    let span = Span::current();
+    tokio::task::spawn_blocking(move || span.in_scope(work)).await.ok()
 }
 
 /// Runs work to its end, even if its caller goes away meanwhile.
@@ -48,7 +59,31 @@ impl Catalog {
         &self,
         job: impl FnMut(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let mut job = job;
+        self.write_timed(job).await.0
+    }
+
+    /// The same, with how long it took.
+    pub(crate) async fn write_timed<T: Send + 'static>(
+        &self,
+        mut job: impl FnMut(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
+    ) -> (Result<T>, JobTimes) {
+        let (asked, begun) = (Instant::now(), Arc::new(OnceLock::new()));
+        let noted = Arc::clone(&begun);
+        let (span, mut queued) = (Span::current(), Some(tracing::debug_span!("wait_for_writer")));
+        let job = move |tx: &WriteTransaction<'_>| {
+            noted.get_or_init(Instant::now);
+            drop(queued.take());
+            tracing::debug_span!(parent: &span, "transaction").in_scope(|| job(tx))
+        };
+        let answer = self.queue_job(job).await;
+        let begun = begun.get().copied().unwrap_or_else(Instant::now);
+        (answer, JobTimes { waiting: begun.saturating_duration_since(asked), writing: begun.elapsed() })
+    }
+
+    async fn queue_job<T: Send + 'static>(
+        &self,
+        mut job: impl FnMut(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let principal = Arc::clone(&self.principal);
         let job = move |tx: &WriteTransaction<'_>| {
             job(tx).map_err(|error| suggestion::with_suggestion(tx, &principal, error))
@@ -71,10 +106,25 @@ impl Catalog {
     pub(crate) async fn write_once<T: Send + 'static>(
         &self,
         once: Once<T>,
-        mut job: impl FnMut(&WriteTransaction<'_>) -> Result<Made<T>> + Send + 'static,
+        job: impl FnMut(&WriteTransaction<'_>) -> Result<Made<T>> + Send + 'static,
     ) -> Result<Done<T>> {
-        let (now_ms, scribe) = (self.clock.now_ms(), self.scribe());
-        self.write(move |tx| once.run(tx, now_ms, |tx| scribe.write(tx, job(tx)?))).await
+        self.write_once_timed(once, job).await.0
+    }
+
+    /// The same, with how long it took.
+    pub(crate) async fn write_once_timed<T: Send + 'static>(
+        &self,
+        once: Once<T>,
+        mut job: impl FnMut(&WriteTransaction<'_>) -> Result<Made<T>> + Send + 'static,
+    ) -> (Result<Done<T>>, JobTimes) {
+        let (now_ms, is_keyed, scribe) = (self.clock.now_ms(), once.is_keyed(), self.scribe());
+        let (done, times) = self.write_timed(move |tx| once.run(tx, now_ms, |tx| scribe.write(tx, job(tx)?))).await;
+        match &done {
+            Ok(Done::Now(_)) if is_keyed => self.activity.replies_stored.add(1),
+            Ok(Done::Before(_)) => self.activity.replies_replayed.add(1),
+            _ => {}
+        }
+        (done, times)
     }
 }
 

@@ -7,6 +7,7 @@ use prunus_manifest::{PowerLoss, Store, StoreOptions};
 use tokio::sync::Notify;
 
 use crate::access::{Principal, Tokens};
+use crate::activity::Activity;
 use crate::actor::Actor;
 use crate::audit::AuditBudget;
 use crate::clock::{Clock, SystemClock};
@@ -30,6 +31,7 @@ pub struct Catalog {
     pub(crate) allowed: Arc<AllowedLocations>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) plan_cache: PlanCache,
+    pub(crate) activity: Arc<Activity>,
     pub(crate) heads: Arc<Heads>,
     pub(crate) leases: Arc<Leases>,
     pub(crate) audit_budget: AuditBudget,
@@ -112,13 +114,16 @@ impl Catalog {
             Ok((store, tokens))
         })
         .await?;
+        let storage = Storage::of_catalog(options.object_store_options, &options.allowed_locations);
+        let activity = Activity { storage: Arc::clone(storage.activity()), ..Activity::default() };
         Ok(Self {
             store: Arc::new(store),
-            storage: Storage::of_catalog(options.object_store_options, &options.allowed_locations),
+            storage,
             allowed: Arc::new(options.allowed_locations),
             obstacle_log: Arc::new(ObstacleLog::new(options.clock.now_ms())),
             clock: options.clock,
-            plan_cache: PlanCache::new(options.plan_cache_bytes),
+            plan_cache: PlanCache::new(options.plan_cache_bytes, &activity.plan_cache),
+            activity: Arc::new(activity),
             heads: Arc::default(),
             leases: Arc::default(),
             audit_budget: options.audit_budget,

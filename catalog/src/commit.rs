@@ -141,6 +141,20 @@ impl Catalog {
         request: CommitRequest,
         once: Once<Committed>,
     ) -> Result<Done<Committed>> {
+        let done = self.commit_uncounted(ident.clone(), request, once).await;
+        self.activity.commits.outcomes.count(&done);
+        if let Ok(Done::Now(committed)) = &done {
+            self.activity.commits.record(&ident, committed);
+        }
+        done
+    }
+
+    async fn commit_uncounted(
+        &self,
+        ident: TableIdent,
+        request: CommitRequest,
+        once: Once<Committed>,
+    ) -> Result<Done<Committed>> {
         let ready = self.make_ready(ident, request, Instant::now() + MAX_READING_TIME).await?;
         let record = |tx: &WriteTransaction<'_>, [ready]: &[ReadyCommit; 1]| {
             let done = ready.record(ready.check(tx)?)?;

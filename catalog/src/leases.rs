@@ -46,6 +46,11 @@ impl Leases {
         ends.keys().filter(|(of, _)| *of == table_id).map(|(_, snapshot_id)| *snapshot_id).collect()
     }
 
+    /// How many snapshots are held now.
+    pub(crate) fn count(&self, now_ms: i64) -> usize {
+        self.lock().values().filter(|end_ms| **end_ms > now_ms).count()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<(TableId, SnapshotId), i64>> {
         self.ends.lock().unwrap_or_else(PoisonError::into_inner)
     }

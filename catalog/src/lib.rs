@@ -37,6 +37,7 @@
 
 mod catalog;
 mod clock;
+mod activity;
 mod actor;
 mod access;
 mod journal;
@@ -97,6 +98,7 @@ pub use access::{
     Grant, GrantError, Grants, MAX_GRANTS, MAX_TOKEN_NAME_BYTES, Needed, NewToken, Places, Principal, RefusedToken,
     Scope, Token, TokenFormError, TokenName, TokenNameError, TokenSecret,
 };
+pub use activity::{Activity, AuditActivity, CatalogState, CommitActivity, Outcomes, PlanActivity, PlanCacheActivity};
 pub use actor::Actor;
 pub use alter::{AlterRequest, MAX_COLUMN_PATHS, MAX_FIELDS_OF_ALL_SCHEMAS, MAX_SCHEMAS};
 pub use audit::{AuditBudget, AuditPage, AuditRequest, DEFAULT_AUDIT_BYTES_PER_SECOND, FoundByAudit};
@@ -134,11 +136,12 @@ pub use plan::{
 };
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
-    AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, DataFileColumns,
-    DataFileRow, Distinct, Error as StoreError, Existing, Fault as CheckFault, FileId, Finding, JournalDetail,
-    JournalEntry, JournalFilter, JournalId, JournalPage, JournalRow, MAX_AUDITS_PER_TABLE, MAX_FILES_PER_ROLLBACK,
-    MAX_READERS, MAX_TAGS_PER_TABLE, MAX_TOKENS, ManifestId, ManifestZone, Mend, Operation, Place, PowerLoss,
-    REPLY_KEPT_MS, RequestKey, Role, SchemaId, SnapshotId, StoredReply, TableId, TableLayout, TagChange, Totals,
+    AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, Counted,
+    DataFileColumns, DataFileRow, Distinct, Error as StoreError, Existing, Fault as CheckFault, FileId, Finding,
+    FindingKind, Histogram, JournalDetail, JournalEntry, JournalFilter, JournalId, JournalPage, JournalRow,
+    MAX_AUDITS_PER_TABLE, MAX_FILES_PER_ROLLBACK, MAX_READERS, MAX_TAGS_PER_TABLE, MAX_TOKENS, ManifestId,
+    ManifestZone, Mend, Number, Operation, Place, PowerLoss, REPLY_KEPT_MS, RequestKey, Role, SchemaId, SnapshotId,
+    StoreActivity, StoreState, StoredReply, TableId, TableLayout, TagChange, Totals,
 };
 pub use prunus_pruner::{
     FilterError, MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_WORDS, NanOrder, Obstacle, Obstacles, Outcome, Verdict,
@@ -151,8 +154,9 @@ pub use schema_json::{
 };
 pub use snapshots::Snapshot;
 pub use storage::{
-    AllowedLocations, MAX_REQUESTS_AT_ONCE, MAX_RETRIES, MAX_RETRY_TIME, ObjectStoreOptions, Storage, StorageError,
-    StoreFailure, StoredObject, UnknownOption,
+    AllowedLocations, MAX_REQUESTS_AT_ONCE, MAX_RETRIES, MAX_RETRY_TIME, ObjectStoreOptions, OperationActivity,
+    SchemeActivity, Storage, StorageActivity, StorageError, StoreFailure, StoreOperation, StoreOutcome, StoreScheme,
+    StoredObject, TryOutcome, UnknownOption,
 };
 pub use tables::{NewTable, SchemaSource, Table, faults_of_table};
 pub use tags::Tag;

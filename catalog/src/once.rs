@@ -44,6 +44,11 @@ impl<T> Once<T> {
         Self { keyed: Some((request, render)) }
     }
 
+    /// Whether the request has a key.
+    pub(crate) const fn is_keyed(&self) -> bool {
+        self.keyed.is_some()
+    }
+
     /// Runs the job of a request, unless it is answered already, and stores its reply beside what it did.
     pub(crate) fn run(
         &self,
@@ -78,7 +83,9 @@ impl Catalog {
     /// [`Error::KeyReused`](crate::Error::KeyReused), [`Error::Store`](crate::Error::Store).
     pub async fn get_reply(&self, request: RequestKey) -> Result<Option<StoredReply>> {
         let now_ms = self.clock.now_ms();
-        self.read(move |tx| Ok(tx.get_reply(&request, now_ms)?)).await
+        let reply = self.read(move |tx| Ok(tx.get_reply(&request, now_ms)?)).await?;
+        self.activity.replies_replayed.add(reply.is_some().into());
+        Ok(reply)
     }
 
     /// Stores the reply to a request whose outcome was not stored with it: a refusal, or what is more than one transaction. If
@@ -88,13 +95,17 @@ impl Catalog {
     /// [`Error::KeyReused`](crate::Error::KeyReused), [`Error::Store`](crate::Error::Store).
     pub async fn ensure_reply(&self, request: RequestKey, reply: StoredReply) -> Result<Option<StoredReply>> {
         let now_ms = self.clock.now_ms();
-        self.write(move |tx| {
-            let earlier = tx.get_reply(&request, now_ms)?;
-            if earlier.is_none() {
-                tx.insert_reply(&request, &reply, now_ms)?;
-            }
-            Ok(earlier)
-        })
-        .await
+        let earlier = self
+            .write(move |tx| {
+                let earlier = tx.get_reply(&request, now_ms)?;
+                if earlier.is_none() {
+                    tx.insert_reply(&request, &reply, now_ms)?;
+                }
+                Ok(earlier)
+            })
+            .await?;
+        let counted = if earlier.is_none() { &self.activity.replies_stored } else { &self.activity.replies_replayed };
+        counted.add(1);
+        Ok(earlier)
     }
 }

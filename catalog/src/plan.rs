@@ -204,10 +204,11 @@ impl Catalog {
         let catalog = self.clone();
         blocking::run(move || {
             let started = Instant::now();
-            again_if_expired(|| {
+            let plan = || {
                 let (page, first) = catalog.plan_once(&ident, &request, started)?;
                 page.into_plan(&first)
-            })
+            };
+            catalog.counted(&ident, &request, plan, |plan| &plan.metrics)
         })
         .await
     }
@@ -227,11 +228,30 @@ impl Catalog {
         let catalog = self.clone();
         blocking::run(move || {
             let started = Instant::now();
-            let (page, first) = again_if_expired(|| catalog.plan_once(&ident, &request, started))?;
+            let plan = || catalog.plan_once(&ident, &request, started);
+            let (page, first) = catalog.counted(&ident, &request, plan, |(page, _)| &page.metrics)?;
             let rendered = render(&page, &first);
             Ok((page, rendered))
         })
         .await
+    }
+
+    /// Plans, again where that may help, and counts it. Later pages are of the same plan, and count for nothing.
+    fn counted<T>(
+        &self,
+        ident: &TableIdent,
+        request: &PlanRequest,
+        plan: impl FnMut() -> Result<T>,
+        metrics_of: fn(&T) -> &PlanMetrics,
+    ) -> Result<T> {
+        let planned = tracing::debug_span!("plan").in_scope(|| again_if_expired(plan));
+        if !matches!(request.page, PlanPage::After(..)) {
+            self.activity.plans.outcomes.count(&planned);
+            if let Ok(planned) = &planned {
+                self.activity.plans.record(ident, metrics_of(planned));
+            }
+        }
+        planned
     }
 
     fn plan_once(
@@ -247,7 +267,7 @@ impl Catalog {
             self.obstacle_log.record(page.table_id(), &page.metrics, self.clock.now_ms());
         }
         let entries_started = Instant::now();
-        let first = page.load_chunk(0)?;
+        let first = tracing::debug_span!("plan_entries").in_scope(|| page.load_chunk(0))?;
         page.metrics.timings.entries = entries_started.elapsed();
         page.metrics.timings.total = started.elapsed();
         Ok((page, first))
@@ -326,7 +346,7 @@ fn pass(
     schema: &TableSchema,
     (request, filter, started): (&PlanRequest, Result<&Option<ReadFilter>, &FilterError>, Instant),
 ) -> Result<Passed> {
-    let program = prepare::compile(&schema.columns, request, filter)?;
+    let program = tracing::debug_span!("plan_bind").in_scope(|| prepare::compile(&schema.columns, request, filter))?;
     let bind = started.elapsed();
     let mut passed = passes::run(reader, table, Span::whole(snapshot.snapshot_id), &program)?;
     check_totals(table, snapshot, &passed.metrics)?;

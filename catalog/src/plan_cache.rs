@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::UInt64Array;
+use moka::notification::RemovalCause;
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 use prunus_manifest::{
@@ -22,6 +23,7 @@ use prunus_manifest::{
 use prunus_pruner::ColumnZones;
 use prunus_statistics::{FieldId, PrimitiveType};
 
+use crate::activity::PlanCacheActivity;
 use crate::history::History;
 use crate::plan::{KeptPlans, PlanOrigin, ResolvedSnapshot};
 use crate::table_schema::TableSchema;
@@ -42,6 +44,7 @@ const SHARE_OF_PLANS: u64 = 4;
 pub(crate) struct PlanCache {
     parts: Cache<Key, Part>,
     plans: Arc<KeptPlans>,
+    activity: Arc<PlanCacheActivity>,
 }
 
 /// The type is that which a column is read as: it may be widened after its blocks were written.
@@ -145,16 +148,31 @@ impl Manifests {
 }
 
 impl PlanCache {
-    pub(crate) fn new(max_bytes: u64) -> Self {
+    pub(crate) fn new(max_bytes: u64, activity: &Arc<PlanCacheActivity>) -> Self {
         let weigher = |_: &Key, part: &Part| u32::try_from(part.size_bytes()).unwrap_or(u32::MAX);
         // Not by how often a part is asked for: then one that takes the room of many, as a tail does, would never be let in.
         let policy = EvictionPolicy::lru();
         let plans_max_bytes = max_bytes / SHARE_OF_PLANS;
         let parts_max_bytes = max_bytes - plans_max_bytes;
+        let counted = Arc::clone(activity);
+        let evicted =
+            move |_: Arc<Key>, _: Part, cause: RemovalCause| counted.evictions.add(cause.was_evicted().into());
+        let parts = Cache::builder().weigher(weigher).max_capacity(parts_max_bytes).eviction_policy(policy);
         Self {
-            parts: Cache::builder().weigher(weigher).max_capacity(parts_max_bytes).eviction_policy(policy).build(),
+            activity: Arc::clone(activity),
+            parts: parts.eviction_listener(evicted).build(),
             plans: Arc::new(KeptPlans::new(usize::try_from(plans_max_bytes).unwrap_or(usize::MAX))),
         }
+    }
+
+    /// How many parts there are, and how many bytes they take; what was done in the last moments may not be in it.
+    pub(crate) fn size(&self) -> (u64, u64) {
+        (self.parts.entry_count(), self.parts.weighted_size())
+    }
+
+    /// How many plans are kept for their later pages, and how many bytes they take.
+    pub(crate) fn kept_plans_size(&self) -> (usize, usize) {
+        self.plans.size()
     }
 }
 
@@ -190,6 +208,15 @@ macro_rules! cached {
             Ok(part)
         }
     }};
+}
+
+/// What it has counted is added to what all have.
+impl Drop for PlanReader<'_> {
+    fn drop(&mut self) {
+        let ReadCounts { read, cached } = self.counts.get();
+        self.cache.activity.misses.add(read);
+        self.cache.activity.hits.add(cached);
+    }
 }
 
 impl<'a> PlanReader<'a> {
@@ -405,7 +432,7 @@ mod tests {
     fn a_part_that_takes_the_room_of_many_is_kept() {
         let removals = |files: i64| Part::Removals(Arc::new((0..files).map(|id| (id, SnapshotId(1))).collect()));
         let key = |id| Key::Removals(ManifestId(id), 1);
-        let cache = PlanCache::new(1 << 20);
+        let cache = PlanCache::new(1 << 20, &Arc::default());
         for id in 0..2_000 {
             cache.parts.insert(key(id), removals(10));
             assert!(cache.parts.get(&key(id)).is_some());

@@ -30,6 +30,20 @@ impl Catalog {
         snapshot_id: SnapshotId,
         once: Once<Committed>,
     ) -> Result<Done<Committed>> {
+        let done = self.roll_back_uncounted(ident.clone(), snapshot_id, once).await;
+        self.activity.commits.outcomes.count(&done);
+        if let Ok(Done::Now(committed)) = &done {
+            self.activity.commits.record(&ident, committed);
+        }
+        done
+    }
+
+    async fn roll_back_uncounted(
+        &self,
+        ident: TableIdent,
+        snapshot_id: SnapshotId,
+        once: Once<Committed>,
+    ) -> Result<Done<Committed>> {
         let committed_at_ms = self.clock.now_ms();
         for _ in 0..MAX_COMMIT_ATTEMPTS {
             let table = ident.clone();
@@ -47,7 +61,9 @@ impl Catalog {
                 let made = done.change("roll_back", &table).with("rolled_back_to", snapshot_id.0);
                 Ok(Made::change(done, made))
             };
-            match self.write_once(once.clone(), roll_back).await {
+            let (done, times) = self.write_once_timed(once.clone(), roll_back).await;
+            self.activity.commits.record_writing(times);
+            match done {
                 // It does not matter to the request which schema there is.
                 Err(Error::HeadMoved | Error::SchemaMoved) => {}
                 done => return done,

@@ -1,5 +1,6 @@
 //! Object stores: where data files are read from.
 
+mod activity;
 mod allowed;
 mod options;
 mod failure;
@@ -7,6 +8,7 @@ mod connector;
 mod confined;
 mod local;
 mod retry;
+mod watched;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,8 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
-use object_store::path::Path;
-use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt};
+use object_store::{GetRange, ObjectMeta, ObjectStore};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use crate::collect::{self, FooterError};
@@ -24,7 +25,11 @@ use crate::location::{Location, LocationError};
 use confined::Listing;
 use connector::Redirects;
 use retry::{may_answer_otherwise, storage_error};
+use watched::{Running, WatchedStore};
 
+pub use activity::{
+    OperationActivity, SchemeActivity, StorageActivity, StoreOperation, StoreOutcome, StoreScheme, TryOutcome,
+};
 pub(crate) use allowed::Allowed;
 pub use allowed::AllowedLocations;
 pub use failure::StoreFailure;
@@ -65,6 +70,7 @@ struct Stores {
     options: ObjectStoreOptions,
     redirects: Redirects,
     opened: Mutex<HashMap<String, Arc<dyn ObjectStore>>>,
+    activity: Arc<StorageActivity>,
     room_for_long_footers: Arc<Semaphore>,
     /// A permit is a byte. Who has room for a chunk waits for nothing else, so that it is given back.
     room_for_chunks: Arc<Semaphore>,
@@ -157,6 +163,10 @@ impl ChunkBytes {
 }
 
 impl FooterBytes {
+    fn len(&self) -> u64 {
+        self.metadata.len() as u64
+    }
+
     /// Whether it is better decoded on a thread that may block, once there is room for it.
     pub(crate) fn is_long(&self) -> bool {
         self.metadata.len() > LONG_FOOTER_BYTES
@@ -183,6 +193,7 @@ impl Storage {
             options,
             redirects,
             opened: Mutex::default(),
+            activity: Arc::default(),
             room_for_long_footers: Arc::new(Semaphore::new(MAX_LONG_FOOTERS_AT_ONCE)),
             room_for_chunks: Arc::new(Semaphore::new(MAX_CHUNK_BYTES_AT_ONCE as usize)),
             turns_to_decode: Arc::new(Semaphore::new(MAX_CHUNKS_DECODED_AT_ONCE)),
@@ -196,6 +207,11 @@ impl Storage {
         Self { stores: Arc::clone(&self.stores), allowed: allowed.clone() }
     }
 
+    /// What was asked of the stores since they were opened.
+    pub fn activity(&self) -> &Arc<StorageActivity> {
+        &self.stores.activity
+    }
+
     /// What the store says of one object.
     ///
     /// # Errors
@@ -204,11 +220,13 @@ impl Storage {
         self.allowed.check_file(location)?;
         if let Some(roots) = self.local_roots(location) {
             let location = location.clone();
-            return on_blocking_thread(move || local::head_within(&location, &roots)).await;
+            let running = self.begin(StoreOperation::Head);
+            let object = on_blocking_thread(move || local::head_within(&location, &roots)).await;
+            running.end(&object, |_| 0);
+            return object;
         }
         refuse_special_file(location).await?;
-        let (store, path) = self.open(location)?;
-        let meta = store.head(&path).await.map_err(storage_error)?;
+        let meta = self.open(location)?.head().await.map_err(storage_error)?;
         Ok(stored_object(location.clone(), &meta))
     }
 
@@ -233,13 +251,12 @@ impl Storage {
     ) -> Result<BoxStream<'static, Result<StoredObject, StorageError>>, StorageError> {
         self.allowed.check_folder(folder)?;
         if let Some(roots) = self.local_roots(folder) {
-            return Ok(stream_within(roots, folder.clone()));
+            return Ok(stream_within(roots, folder.clone(), self.begin(StoreOperation::List)));
         }
-        let (store, prefix) = self.open(folder)?;
-        let prefix = Some(prefix).filter(|prefix| !prefix.as_ref().is_empty());
+        let objects = self.open(folder)?.list();
         let (folder, allowed) = (folder.clone(), self.allowed.clone());
-        let listed = store.list(prefix.as_ref()).map(move |meta| {
-            let meta = meta.map_err(storage_error)?;
+        let listed = objects.map(move |meta| {
+            let meta = meta?;
             Ok(stored_object(folder.with_key(meta.location.as_ref())?, &meta))
         });
         // A store may say of more than it was asked for.
@@ -253,26 +270,32 @@ impl Storage {
     pub(crate) async fn read_footer(&self, location: &Location) -> Result<FooterBytes, StorageError> {
         self.allowed.check_file(location)?;
         if location.is_local() {
-            let (location, allowed) = (location.clone(), self.allowed.clone());
-            return on_blocking_thread(move || local::read_footer(&location, &allowed)).await;
+            let (counted, allowed) = (location.clone(), self.allowed.clone());
+            let running = self.begin(StoreOperation::Get);
+            let footer = on_blocking_thread(move || local::read_footer(&counted, &allowed)).await;
+            running.end(&footer, FooterBytes::len);
+            return footer;
         }
-        let (store, path) = self.open(location)?;
-        let (object, suffix) = read_suffix(&*store, &path, location).await?;
+        let store = self.open(location)?;
+        let (object, suffix) = read_suffix(&store, location).await?;
         let range = collect::footer_range(&suffix, object.size_bytes)?;
         if let Some(metadata) = collect::metadata_within(&suffix, object.size_bytes, &range) {
             return Ok(FooterBytes { metadata: suffix.slice_ref(metadata), object, room: None });
         }
         let is_huge = range.end - range.start > HUGE_FOOTER_BYTES;
         let room = if is_huge { self.room().await } else { None };
-        let metadata = read_same(&*store, &path, &object, range).await?;
+        let metadata = read_same(&store, &object, range).await?;
         Ok(FooterBytes { object, metadata, room })
     }
 
-    /// The same for a file of this machine, on a thread that may block; `None` for a location elsewhere.
+    /// The same for a file of this machine, on this thread, which must be one that may block; `None` for a location elsewhere.
     pub(crate) fn read_local_footer(&self, location: &Location) -> Option<Result<FooterBytes, StorageError>> {
         let read = || {
             self.allowed.check_file(location)?;
-            local::read_footer(location, &self.allowed)
+            let running = self.begin(StoreOperation::Get);
+            let footer = local::read_footer(location, &self.allowed);
+            running.end(&footer, FooterBytes::len);
+            footer
         };
         location.is_local().then(read)
     }
@@ -300,12 +323,13 @@ impl Storage {
         self.allowed.check_file(&object.location)?;
         if let Some(roots) = self.local_roots(&object.location) {
             let object = object.clone();
-            let bytes = on_blocking_thread(move || local::read_within(&object, range, &roots)).await?;
-            return Ok(ChunkBytes { bytes, _room: room });
+            let running = self.begin(StoreOperation::Get);
+            let bytes = on_blocking_thread(move || local::read_within(&object, range, &roots)).await;
+            running.end(&bytes, |bytes| bytes.len() as u64);
+            return Ok(ChunkBytes { bytes: bytes?, _room: room });
         }
         refuse_special_file(&object.location).await?;
-        let (store, path) = self.open(&object.location)?;
-        let bytes = read_same(&*store, &path, object, range).await?;
+        let bytes = read_same(&self.open(&object.location)?, object, range).await?;
         Ok(ChunkBytes { bytes, _room: room })
     }
 
@@ -327,19 +351,25 @@ impl Storage {
         self.allowed.roots().filter(|_| location.is_local()).cloned()
     }
 
-    fn open(&self, location: &Location) -> Result<(Arc<dyn ObjectStore>, Path), StorageError> {
+    /// A request of a file of this machine, counted when it ends.
+    fn begin(&self, operation: StoreOperation) -> Running {
+        Running::begin(&self.stores.activity, StoreScheme::File, operation)
+    }
+
+    fn open(&self, location: &Location) -> Result<WatchedStore, StorageError> {
         let (url, path) = location.to_store_and_path()?;
-        let Stores { options, redirects, opened, .. } = &*self.stores;
+        let Stores { options, redirects, opened, activity, .. } = &*self.stores;
+        let (scheme, activity) = (StoreScheme::of_url(url.scheme()), Arc::clone(activity));
         let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(store) = opened.get(location.store()) {
-            return Ok((Arc::clone(store), path));
+            return Ok(WatchedStore { store: Arc::clone(store), path, scheme, activity });
         }
-        let store = retry::open(&url, options, *redirects).map_err(|error| {
+        let store = retry::open(&url, options, *redirects, &activity).map_err(|error| {
             tracing::debug!(words = %error, "an object store cannot be set up");
             StorageError::Unusable(error.into())
         })?;
         opened.insert(location.store().to_owned(), Arc::clone(&store));
-        Ok((store, path))
+        Ok(WatchedStore { store, path, scheme, activity })
     }
 }
 
@@ -354,14 +384,20 @@ impl std::fmt::Debug for Storage {
 }
 
 /// The files of this machine in a folder, listed by a thread that may block.
-fn stream_within(roots: Arc<[Location]>, folder: Location) -> BoxStream<'static, Result<StoredObject, StorageError>> {
+fn stream_within(
+    roots: Arc<[Location]>,
+    folder: Location,
+    running: Running,
+) -> BoxStream<'static, Result<StoredObject, StorageError>> {
     let (sender, mut listed) = mpsc::channel(MAX_LISTED_AHEAD);
     tokio::task::spawn_blocking(move || {
         let found = |object| match sender.blocking_send(Ok(object)) {
             Ok(()) => Listing::Wanted,
             Err(_) => Listing::Over,
         };
-        if let Err(error) = confined::list(&roots, &folder, found) {
+        let listed = confined::list(&roots, &folder, found);
+        running.end(&listed, |()| 0);
+        if let Err(error) = listed {
             // Who has gone away does not want to know.
             let _ = sender.blocking_send(Err(error));
         }
@@ -385,44 +421,31 @@ async fn on_blocking_thread<T: Send + 'static>(
 }
 
 /// The end of an object. Some stores cannot be asked for the end alone, and none for the end of nothing: then its size first.
-async fn read_suffix(
-    store: &dyn ObjectStore,
-    path: &Path,
-    location: &Location,
-) -> Result<(StoredObject, Bytes), StorageError> {
-    let options = GetOptions { range: Some(GetRange::Suffix(collect::FOOTER_SUFFIX_BYTES)), ..Default::default() };
-    match store.get_opts(path, options).await {
-        Ok(result) => {
-            let object = stored_object(location.clone(), &result.meta);
-            Ok((object, result.bytes().await.map_err(storage_error)?))
-        }
+async fn read_suffix(store: &WatchedStore, location: &Location) -> Result<(StoredObject, Bytes), StorageError> {
+    match store.get(GetRange::Suffix(collect::FOOTER_SUFFIX_BYTES), None).await {
+        Ok((meta, suffix)) => Ok((stored_object(location.clone(), &meta), suffix)),
         Err(error) if !may_answer_otherwise(&error) => Err(storage_error(error)),
         Err(_) => {
-            let object = stored_object(location.clone(), &store.head(path).await.map_err(storage_error)?);
+            let object = stored_object(location.clone(), &store.head().await.map_err(storage_error)?);
             if object.size_bytes == 0 {
                 return Ok((object, Bytes::new()));
             }
             let range = object.size_bytes.saturating_sub(collect::FOOTER_SUFFIX_BYTES)..object.size_bytes;
-            let suffix = read_same(store, path, &object, range).await?;
+            let suffix = read_same(store, &object, range).await?;
             Ok((object, suffix))
         }
     }
 }
 
 /// A range of an object that was asked about before, and must not have been replaced since.
-async fn read_same(
-    store: &dyn ObjectStore,
-    path: &Path,
-    object: &StoredObject,
-    range: Range<u64>,
-) -> Result<Bytes, StorageError> {
+async fn read_same(store: &WatchedStore, object: &StoredObject, range: Range<u64>) -> Result<Bytes, StorageError> {
     if range.end.saturating_sub(range.start) <= MAX_PART_BYTES {
-        return read_part(store, path, object, range).await;
+        return read_part(store, object, range).await;
     }
     let mut whole = Vec::new();
     for part in parts(range) {
         let bytes = part.end - part.start;
-        let read = read_part(store, path, object, part).await?;
+        let read = read_part(store, object, part).await?;
         if u64::try_from(read.len()) != Ok(bytes) {
             return Err(StorageError::Replaced);
         }
@@ -441,22 +464,15 @@ fn parts(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     })
 }
 
-async fn read_part(
-    store: &dyn ObjectStore,
-    path: &Path,
-    object: &StoredObject,
-    part: Range<u64>,
-) -> Result<Bytes, StorageError> {
-    let options =
-        GetOptions { range: Some(GetRange::Bounded(part)), if_match: strong_etag(object), ..Default::default() };
-    let result = match store.get_opts(path, options).await {
+async fn read_part(store: &WatchedStore, object: &StoredObject, part: Range<u64>) -> Result<Bytes, StorageError> {
+    let (meta, bytes) = match store.get(GetRange::Bounded(part), strong_etag(object)).await {
         Err(object_store::Error::Precondition { .. }) => return Err(StorageError::Replaced),
-        result => result.map_err(storage_error)?,
+        read => read.map_err(storage_error)?,
     };
-    if stored_object(object.location.clone(), &result.meta) != *object {
+    if stored_object(object.location.clone(), &meta) != *object {
         return Err(StorageError::Replaced);
     }
-    result.bytes().await.map_err(storage_error)
+    Ok(bytes)
 }
 
 /// The etag that a store may be asked to compare. By HTTP's rules a weak one matches nothing there, not even itself; what comes

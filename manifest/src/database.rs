@@ -1,16 +1,13 @@
 //! How connections to the database are opened and set.
 
 use std::path::Path;
-use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use crate::activity::BUSY_TIMEOUT;
 use crate::migrate::{self, Found};
 use crate::{Error, PowerLoss, Result};
-
-/// How long a connection waits for a lock. Only a program from outside, a backup or a shell, can hold one against us.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// More than the crate has queries, so that each is prepared once per connection.
 const MAX_PREPARED_STATEMENTS: usize = 128;

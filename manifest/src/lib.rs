@@ -11,6 +11,8 @@
 
 mod error;
 mod ids;
+mod histogram;
+mod activity;
 
 mod database;
 mod job;
@@ -76,6 +78,7 @@ mod restore;
 mod sample;
 
 pub use access::{GrantRow, MAX_TOKENS, NewTokenRow, Role, TokenRow};
+pub use activity::{Number, StoreActivity};
 pub use alter::{NewSchema, TableChange};
 pub use audit::{
     AuditChange, AuditCounts, AuditEnd, AuditFinding, AuditFindingRow, AuditMode, AuditRow, AuditState, AuditStep,
@@ -94,6 +97,7 @@ pub use entry_block::EntryBlock;
 pub use error::{BlockName, Conflict, ConflictReason, Error, FormatError, Result};
 pub use expire::{Bounded, Expiry, Gap};
 pub use forget::{Forgotten, MAX_GAPS_PER_STEP, UnneededFile};
+pub use histogram::{Counted, Histogram};
 pub use ids::{AuditId, FileId, JournalId, ManifestId, NamespaceId, SchemaId, SnapshotId, TableId, TokenId};
 pub use inspect::InspectedFile;
 pub use job::WaitingJob;
@@ -111,7 +115,7 @@ pub use restore::{Existing, restore};
 pub use rollback::{MAX_FILES_PER_ROLLBACK, NewRollback, PreparedRollback, ROLLED_BACK_TO};
 pub use schema::SchemaColumn;
 pub use snapshot::{Operation, SnapshotRow};
-pub use store::{MANIFEST_TARGET_FILES, MAX_MANIFEST_FILES, MAX_READERS, PowerLoss, Store, StoreOptions};
+pub use store::{MANIFEST_TARGET_FILES, MAX_MANIFEST_FILES, MAX_READERS, PowerLoss, Store, StoreOptions, StoreState};
 pub use stored_reply::{REPLY_KEPT_MS, RequestKey, StoredReply};
 pub use table::{NewTable, TableRow};
 pub use tag::{MAX_TAGS_PER_TABLE, TagChange, TagRow};

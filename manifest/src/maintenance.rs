@@ -10,7 +10,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
+use crate::activity::StoreActivity;
 use crate::layout::{Layout, Step};
 use crate::regroup::{Limits, Settled};
 use crate::{Error, Result, TableId};
@@ -51,6 +53,11 @@ impl Notices {
         }
     }
 
+    /// How many tables are due.
+    pub(crate) fn due_tables(&self) -> usize {
+        self.lock().due.len()
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -67,14 +74,24 @@ pub(crate) struct Maintenance {
 }
 
 impl Maintenance {
-    pub(crate) fn start(layout: Arc<Layout>, notices: Arc<Notices>) -> Result<Self> {
-        let state =
-            Thread { layout, notices: Arc::clone(&notices), failed: BTreeMap::new(), settled: Settled::default() };
+    pub(crate) fn start(layout: Arc<Layout>, notices: Arc<Notices>, activity: Arc<StoreActivity>) -> Result<Self> {
+        let state = Thread {
+            layout,
+            notices: Arc::clone(&notices),
+            activity,
+            failed: BTreeMap::new(),
+            settled: Settled::default(),
+        };
         let thread = std::thread::Builder::new()
             .name("prunus-maintenance".to_owned())
             .spawn(move || state.run())
             .map_err(Error::Thread)?;
         Ok(Self { notices, thread: Some(thread) })
+    }
+
+    /// How many tables are due.
+    pub(crate) fn due_tables(&self) -> usize {
+        self.notices.due_tables()
     }
 
     /// Returns when everything that was due is done or has failed; what failed before is tried again.
@@ -102,10 +119,14 @@ impl Drop for Maintenance {
 struct Thread {
     layout: Arc<Layout>,
     notices: Arc<Notices>,
+    activity: Arc<StoreActivity>,
     /// The tables that could not be maintained, and why. They are tried again when there is a reason to.
     failed: BTreeMap<TableId, Arc<Error>>,
     settled: Settled,
 }
+
+/// Takes a step of one kind.
+type Take = fn(&Layout, TableId) -> Result<Step>;
 
 /// What there is to do next.
 enum Task {
@@ -160,7 +181,9 @@ impl Thread {
 
     /// Takes one step, and puts the table back where there may be another: so tables take turns.
     fn maintain(&mut self, table_id: TableId) {
+        let began = Instant::now();
         let step = catch_unwind(AssertUnwindSafe(|| self.step(table_id))).unwrap_or(Err(Error::JobPanicked));
+        self.activity.maintenance_ns.observe_duration(began.elapsed());
         match step {
             Ok(Step::Done(_)) => {
                 self.failed.remove(&table_id);
@@ -175,19 +198,28 @@ impl Thread {
             // waits.
             Err(error) => {
                 tracing::error!(%table_id, error = &error as &dyn std::error::Error, "a table was not maintained");
+                self.activity.maintenance_failures.add(1);
                 self.failed.insert(table_id, Arc::new(error));
             }
         }
+        self.activity.tables_failed.set(self.failed.len() as u64);
     }
 
     fn step(&mut self, table_id: TableId) -> Result<Step> {
         // In this order: what is put into other manifests must have been looked into.
-        for step in [Layout::fill, Layout::seal] {
+        let activity = Arc::clone(&self.activity);
+        for (step, steps) in [(Layout::fill as Take, &activity.fills), (Layout::seal, &activity.seals)] {
             if let done @ Step::Done(_) = step(&self.layout, table_id)? {
+                steps.add(1);
                 return Ok(done);
             }
         }
-        self.layout.regroup(table_id, Limits::BACKGROUND, &mut self.settled, &mut None)
+        let step = self.layout.regroup(table_id, Limits::BACKGROUND, &mut self.settled, &mut None)?;
+        // What was found to be no better was not grouped.
+        if matches!(step, Step::Done(1..)) {
+            activity.regroups.add(1);
+        }
+        Ok(step)
     }
 }
 

@@ -1,10 +1,11 @@
 //! The pool of reading connections.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use rusqlite::{Connection, OpenFlags};
 
+use crate::activity::{self, StoreActivity};
 use crate::database;
 use crate::transaction::ReadTransaction;
 use crate::{Error, Result};
@@ -14,6 +15,7 @@ pub(crate) struct Readers {
     path: PathBuf,
     state: Mutex<State>,
     returned: Condvar,
+    activity: Arc<StoreActivity>,
 }
 
 struct State {
@@ -22,9 +24,9 @@ struct State {
 }
 
 impl Readers {
-    pub(crate) fn new(path: &Path, limit: usize) -> Self {
+    pub(crate) fn new(path: &Path, limit: usize, activity: Arc<StoreActivity>) -> Self {
         let state = Mutex::new(State { idle: Vec::new(), may_open: limit });
-        Self { path: path.to_owned(), state, returned: Condvar::new() }
+        Self { path: path.to_owned(), state, returned: Condvar::new(), activity }
     }
 
     /// Runs `job` in one read transaction: everything that it reads is of one state.
@@ -42,22 +44,25 @@ impl Readers {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(connection) = state.idle.pop() {
-                return Ok(Lease { readers: self, connection: Some(connection) });
+                return Ok(Lease::of(self, Some(connection)));
             }
             if state.may_open > 0 {
                 state.may_open -= 1;
                 break;
             }
+            self.activity.readers_waiting.add(1);
             state = self.returned.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.activity.readers_waiting.sub(1);
         }
         drop(state);
         // The lease is made first, so that a connection that does not open gives its place back.
-        let mut lease = Lease { readers: self, connection: None };
-        let connection = Connection::open_with_flags(
+        let mut lease = Lease::of(self, None);
+        let mut connection = Connection::open_with_flags(
             &self.path,
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
         )?;
         database::configure(&connection)?;
+        connection.busy_handler(Some(activity::busy_handler(Arc::clone(&self.activity))))?;
         lease.connection = Some(connection);
         Ok(lease)
     }
@@ -87,8 +92,17 @@ struct Lease<'a> {
     connection: Option<Connection>,
 }
 
+impl<'a> Lease<'a> {
+    fn of(readers: &'a Readers, connection: Option<Connection>) -> Self {
+        readers.activity.readers.add(1);
+        readers.activity.reads.add(1);
+        Self { readers, connection }
+    }
+}
+
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
+        self.readers.activity.readers.sub(1);
         let mut state = self.readers.state.lock().unwrap_or_else(PoisonError::into_inner);
         match self.connection.take() {
             Some(connection) => state.idle.push(connection),

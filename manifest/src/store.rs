@@ -1,11 +1,12 @@
 //! The store: one SQLite file with one writer and many readers.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prunus_statistics::FieldId;
 
+use crate::activity::StoreActivity;
 use crate::job::WaitingJob;
 use crate::journal::GrowingEntry;
 use crate::late_column::ReadLateColumns;
@@ -73,6 +74,17 @@ impl StoreOptions {
     }
 }
 
+/// How much there is of a store at one time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreState {
+    /// Bytes of the database; 0 where its file does not tell.
+    pub database_bytes: u64,
+    /// Bytes of the write-ahead log, which is not cut when it is folded into the database; 0 where there is none.
+    pub log_bytes: u64,
+    /// Tables that the maintenance has to look at.
+    pub due_tables: usize,
+}
+
 /// An open store. Share it behind an `Arc`; every method blocks, so call none from async code.
 ///
 /// ```
@@ -94,6 +106,8 @@ pub struct Store {
     layout: Arc<Layout>,
     readers: Arc<Readers>,
     writer: Arc<Writer>,
+    path: PathBuf,
+    activity: Arc<StoreActivity>,
     _lock: StoreLock,
 }
 
@@ -119,15 +133,37 @@ impl Store {
         refuse_emptied(path, &lock)?;
         let connection = database::open_writer(path, options.power_loss)?;
         lock.mark();
-        let notices = Arc::new(Notices::default());
+        let (notices, activity) = (Arc::new(Notices::default()), Arc::new(StoreActivity::default()));
         notices.add(layout::list_due(&connection, options.target_files())?);
-        let writer = Arc::new(Writer::start(connection, options.target_files(), Arc::clone(&notices))?);
-        let readers = Arc::new(Readers::new(path, options.readers()));
+        let start =
+            |connection, notices| Writer::start(connection, options.target_files(), notices, Arc::clone(&activity));
+        let writer = Arc::new(start(connection, Arc::clone(&notices))?);
+        let readers = Arc::new(Readers::new(path, options.readers(), Arc::clone(&activity)));
         let layout =
             Layout::new(Arc::clone(&readers), Arc::clone(&writer), options.target_files(), options.late_columns);
         let layout = Arc::new(layout);
-        let maintenance = Maintenance::start(Arc::clone(&layout), notices)?;
-        Ok(Self { maintenance, layout, readers, writer, _lock: lock })
+        let maintenance = Maintenance::start(Arc::clone(&layout), notices, Arc::clone(&activity))?;
+        Ok(Self { maintenance, layout, readers, writer, path: path.to_owned(), activity, _lock: lock })
+    }
+
+    /// The file that the store is kept in.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was done since the store was opened.
+    pub fn activity(&self) -> &StoreActivity {
+        &self.activity
+    }
+
+    /// How much there is of the store now. Asks for the sizes of two files, and waits for nothing.
+    pub fn state(&self) -> StoreState {
+        let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
+        StoreState {
+            database_bytes: bytes(&self.path),
+            log_bytes: bytes(&backup::beside(&self.path, "-wal")),
+            due_tables: self.maintenance.due_tables(),
+        }
     }
 
     /// Runs `job` on the writer's thread and returns when what it did is durable. Jobs that wait at the same time share

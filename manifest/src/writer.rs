@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ffi};
 
+use crate::activity::{self, StoreActivity};
 use crate::job::{self, Call, Job, Outcome, WaitingJob};
 use crate::leaf_set::KnownLeafSets;
 use crate::maintenance::Notices;
@@ -54,18 +55,32 @@ enum Traces {
 pub(crate) struct Writer {
     queue: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<()>>,
+    activity: Arc<StoreActivity>,
 }
 
 impl Writer {
-    pub(crate) fn start(connection: Connection, target_files: u64, notices: Arc<Notices>) -> Result<Self> {
+    pub(crate) fn start(
+        mut connection: Connection,
+        target_files: u64,
+        notices: Arc<Notices>,
+        activity: Arc<StoreActivity>,
+    ) -> Result<Self> {
+        connection.busy_handler(Some(activity::busy_handler(Arc::clone(&activity))))?;
         let (sender, receiver) = sync_channel(MAX_QUEUED_JOBS);
-        let state =
-            Thread { connection, target_files, leaf_sets: RefCell::default(), notices, transactions: 0, last_batch: 1 };
+        let state = Thread {
+            connection,
+            target_files,
+            leaf_sets: RefCell::default(),
+            notices,
+            activity: Arc::clone(&activity),
+            transactions: 0,
+            last_batch: 1,
+        };
         let thread = std::thread::Builder::new()
             .name("prunus-writer".to_owned())
             .spawn(move || state.run(&receiver))
             .map_err(Error::Thread)?;
-        Ok(Self { queue: Some(sender), thread: Some(thread) })
+        Ok(Self { queue: Some(sender), thread: Some(thread), activity })
     }
 
     pub(crate) fn write<T, E>(
@@ -97,10 +112,15 @@ impl Writer {
             job::refuse(job);
             return None;
         };
+        self.activity.jobs_waiting.add(1);
         match queue.try_send(job) {
             Ok(()) => None,
-            Err(TrySendError::Full(job)) => Some(WaitingJob(job)),
+            Err(TrySendError::Full(job)) => {
+                self.activity.jobs_waiting.sub(1);
+                Some(WaitingJob(job))
+            }
             Err(TrySendError::Disconnected(job)) => {
+                self.activity.jobs_waiting.sub(1);
                 job::refuse(job);
                 None
             }
@@ -109,13 +129,18 @@ impl Writer {
 
     fn send(&self, job: Job) -> Result<()> {
         let queue = self.queue.as_ref().ok_or(Error::Closed)?;
-        queue.send(job).map_err(|_| Error::Closed)
+        self.enqueue(queue, job).map_err(|_| Error::Closed)
+    }
+
+    fn enqueue(&self, queue: &SyncSender<Job>, job: Job) -> Result<(), SendError<Job>> {
+        self.activity.jobs_waiting.add(1);
+        queue.send(job).inspect_err(|_| self.activity.jobs_waiting.sub(1))
     }
 
     /// Waits until the queue takes a job.
     pub(crate) fn queue(&self, WaitingJob(job): WaitingJob) {
         let refused = match &self.queue {
-            Some(queue) => queue.send(job).err().map(|SendError(job)| job),
+            Some(queue) => self.enqueue(queue, job).err().map(|SendError(job)| job),
             None => Some(job),
         };
         if let Some(job) = refused {
@@ -142,6 +167,7 @@ struct Thread {
     /// What the jobs have learnt of stored sets of leaves.
     leaf_sets: RefCell<KnownLeafSets>,
     notices: Arc<Notices>,
+    activity: Arc<StoreActivity>,
     /// Since SQLite looked at its statistics.
     transactions: u32,
     /// How many jobs shared the last transaction.
@@ -171,19 +197,26 @@ impl Thread {
 
     /// Runs a job and those that come behind it, and answers all.
     fn run_batch(&mut self, first: Job, queue: &Receiver<Job>) {
+        let began = Instant::now();
+        self.activity.jobs_waiting.sub(1);
         let mut jobs = vec![first];
         let transaction = WriteTransaction::new(&self.connection, self.target_files, &self.leaf_sets);
         let result = self.run_jobs(&mut jobs, queue, &transaction).map_err(Arc::new);
         let due_tables = transaction.into_due_tables();
         let failure = || result.as_ref().err().map(|error| Error::NotCommitted(Arc::clone(error)));
         match failure() {
-            None => self.notices.add(due_tables),
+            None => {
+                self.activity.transaction_ns.observe_duration(began.elapsed());
+                self.notices.add(due_tables);
+            }
             Some(error) => {
+                self.activity.transactions_failed.add(1);
                 tracing::error!(error = &error as &dyn std::error::Error, "a transaction is lost");
                 self.roll_back();
             }
         }
         self.last_batch = jobs.len();
+        self.activity.batch_jobs.observe(jobs.len() as u64);
         // Only now: whoever has an answer may rely on it.
         for mut job in jobs {
             job(Call::Answer(failure()));
@@ -205,15 +238,24 @@ impl Thread {
     ) -> rusqlite::Result<()> {
         self.execute(BEGIN)?;
         if self.run_together(jobs, queue, transaction)? == Traces::None {
-            return self.execute(COMMIT);
+            return self.commit();
         }
+        self.activity.transactions_rerun.add(1);
         self.leaf_sets.borrow_mut().forget();
         self.execute(ROLLBACK)?;
         if jobs.len() > 1 {
             self.execute(BEGIN)?;
             self.run_apart(jobs, transaction)?;
-            self.execute(COMMIT)?;
+            self.commit()?;
         }
+        Ok(())
+    }
+
+    /// Makes the transaction durable.
+    fn commit(&self) -> rusqlite::Result<()> {
+        let began = Instant::now();
+        self.execute(COMMIT)?;
+        self.activity.commit_ns.observe_duration(began.elapsed());
         Ok(())
     }
 
@@ -237,6 +279,7 @@ impl Thread {
                 _ => queue.try_recv().ok(),
             };
             let Some(next) = next else { break };
+            self.activity.jobs_waiting.sub(1);
             jobs.push(next);
         }
         Ok(Traces::None)
@@ -310,7 +353,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let connection =
                 database::open_writer(&folder.path().join("store.db"), crate::PowerLoss::LosesNothing).unwrap();
-            let writer = Writer::start(connection, 4096, Arc::default()).unwrap();
+            let writer = Writer::start(connection, 4096, Arc::default(), Arc::default()).unwrap();
             let (started, has_started) = channel();
             let (release, released) = channel::<()>();
             let hold = move |_: &WriteTransaction<'_>| {
@@ -392,6 +435,30 @@ mod tests {
         ]);
         assert!(matches!(answers.as_slice(), [Ok(()), Err(Error::JobPanicked), Ok(())]));
         assert_eq!(names, ["first", "last"]);
+    }
+
+    #[test]
+    fn what_waits_and_what_is_done_of_it_is_counted() {
+        let held = Held::start();
+        let activity = Arc::clone(&held.writer.activity);
+        let jobs: [Work; 3] = [|tx| create(tx, "a"), |tx| create(tx, "b"), |_| Err(Error::Closed)];
+        let answers: Vec<_> = jobs.into_iter().map(|job| held.queue(job).unwrap()).collect();
+        assert_eq!(activity.jobs_waiting.get(), 3);
+        held.release(answers);
+        assert_eq!(activity.jobs_waiting.get(), 0);
+        // The three behind the one that held them, and the look at what came of it.
+        let batches = activity.batch_jobs.read();
+        assert_eq!((batches.count, batches.sum), (2, 5));
+        assert_eq!((activity.commit_ns.read().count, activity.transactions_failed.get()), (2, 0));
+    }
+
+    #[test]
+    fn a_lost_transaction_is_counted() {
+        let held = Held::start();
+        let activity = Arc::clone(&held.writer.activity);
+        let answer = held.queue(LOSE_AT_COMMIT).unwrap();
+        held.release([answer]);
+        assert_eq!((activity.transactions_failed.get(), activity.commit_ns.read().count), (1, 1));
     }
 
     fn check_lost(jobs: Vec<Work>) {

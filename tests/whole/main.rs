@@ -35,6 +35,7 @@ mod manifests;
 mod old_stores;
 mod orphans;
 mod partitions;
+mod observability;
 mod operating;
 mod plans;
 mod regroup;

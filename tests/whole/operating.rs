@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use crate::server::Server;
 
 /// The text of the metrics.
-async fn metrics(server: &Server) -> String {
+pub(crate) async fn metrics(server: &Server) -> String {
     let response = server.request(Method::GET, "/metrics").send().await.unwrap();
     assert_eq!(response.status(), 200);
     response.text().await.unwrap()
 }
 
 /// The value of a series; 0 where there is none.
-fn value(metrics: &str, series: &str) -> f64 {
+pub(crate) fn value(metrics: &str, series: &str) -> f64 {
     let line = metrics.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
     line.map_or(0.0, |value| value.parse().unwrap())
 }
@@ -77,7 +77,8 @@ async fn plans_and_commits_are_counted_and_what_came_of_them() {
     assert_eq!(server.post("/v1/namespaces/n/tables/t/rollback", &json!({"snapshot_id": 1})).await.0, 201);
     let metrics = metrics(&server).await;
     let counted = |name: &str| value(&metrics, &format!("prunus_{name}_total"));
-    assert_eq!((counted("plans"), counted("commits")), (1.0, 4.0), "{metrics}");
+    let plans = value(&metrics, "prunus_plans_total{outcome=\"done\"}");
+    assert_eq!((plans, counted("commits")), (1.0, 4.0), "{metrics}");
     let files = ["considered", "pruned", "kept"].map(|what| counted(&format!("plan_files_{what}")));
     assert_eq!(files, [3.0, 1.0, 2.0], "{metrics}");
 }

@@ -12,6 +12,7 @@ use crate::NoAdmin;
 use crate::client::ClientError;
 use crate::demo::DemoError;
 use crate::settings::SettingsError;
+use crate::telemetry::TelemetryError;
 use crate::wire::{ConflictJson, FaultJson, ProblemJson};
 
 use super::invocation::Invocation;
@@ -189,6 +190,9 @@ pub enum CliError {
     /// The output cannot be written.
     #[error("the output cannot be written")]
     Output(#[source] std::io::Error),
+    /// The log or the traces are not set as they could be.
+    #[error("the server cannot tell of itself as it is set to")]
+    Telemetry(#[from] TelemetryError),
     /// The threads of the program cannot be started.
     #[error("the program's threads cannot be started")]
     Runtime(#[source] std::io::Error),
@@ -231,6 +235,7 @@ impl CliError {
             | Self::Listen { .. }
             | Self::Demo(_)
             | Self::Output(_)
+            | Self::Telemetry(_)
             | Self::Runtime(_) => Exit::Refused,
         }
     }

@@ -11,7 +11,7 @@ const WIDTH: usize = 80;
 
 /// Whether text is marked by colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Paint {
+pub(crate) enum Paint {
     /// It is not.
     Plain,
     /// By escape sequences.
@@ -38,7 +38,7 @@ impl Paint {
     }
 
     /// For standard error, as the environment has it.
-    pub(super) fn of_stderr() -> Self {
+    pub(crate) fn of_stderr() -> Self {
         Self::of(std::io::stderr().is_terminal(), |name| std::env::var(name).ok())
     }
 

@@ -5,14 +5,11 @@ use prunus_catalog::Catalog;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::LevelFilter;
 
 use super::output::print;
-use super::prose::Paint;
 use super::setting_flags::SettingFlags;
 use super::{CliError, Exit};
-use crate::settings::{LogFormat, LogSettings, SettingsError};
+use crate::settings::SettingsError;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,7 +32,7 @@ pub(super) struct ServeArgs {
 
 pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
     let settings = args.flags.sources()?.settings()?;
-    start_log(&settings.log);
+    let telemetry = crate::telemetry::start(&settings.log, &settings.traces)?;
     let no_folder =
         "say where the catalog is kept: --data-dir DIR, or `data_dir` in the section [store] of prunus.toml";
     let data_dir = settings.store.data_dir.clone().ok_or(CliError::NothingAsked(no_folder))?;
@@ -67,6 +64,7 @@ pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
         served = served => served.map_err(no_port)?,
         () = impatience => {}
     }
+    telemetry.stop().await;
     Ok(Exit::Done)
 }
 
@@ -87,18 +85,4 @@ impl Signals {
             _ = self.terminate.recv() => {}
         }
     }
-}
-
-/// Logs to standard error; where a log is being written already, that one goes on.
-fn start_log(settings: &LogSettings) {
-    let filter = EnvFilter::builder().with_default_directive(LevelFilter::INFO.into());
-    let filter = filter.parse_lossy(settings.filter.as_deref().unwrap_or_default());
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(Paint::of_stderr() == Paint::Ansi);
-    let _ = match settings.format {
-        LogFormat::Text => log.try_init(),
-        LogFormat::Json => log.json().try_init(),
-    };
 }

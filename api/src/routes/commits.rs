@@ -1,14 +1,12 @@
 //! Commits, and rollbacks, which are commits too.
 
-use axum::Extension;
 use axum::response::Response;
-use prunus_catalog::{Committed, Done, Render, SnapshotId};
+use prunus_catalog::{Committed, Render, SnapshotId};
 
 use crate::access::ActingCatalog;
 use crate::detached;
 use crate::extract::{JsonBody, TableOf};
 use crate::idempotency::KeyOf;
-use crate::metrics::Metrics;
 use crate::openapi::{Conflict, Gone, NotFound};
 use crate::problem::Problem;
 use crate::replies;
@@ -26,14 +24,13 @@ const COMMITTED: Render<Committed> = replies::created::<_, CommittedJson>;
 )]
 pub(crate) async fn create(
     ActingCatalog(catalog): ActingCatalog,
-    Extension(metrics): Extension<Metrics>,
     key: KeyOf,
     TableOf(ident): TableOf,
     JsonBody(commit): JsonBody<CommitJson>,
 ) -> Result<Response, Problem> {
     detached::to_the_end(async move {
         let done = catalog.commit_once(ident, commit.parse(), key.once(COMMITTED)).await?;
-        answer_counted(&metrics, done)
+        replies::answer(done, COMMITTED)
     })
     .await
 }
@@ -48,21 +45,13 @@ pub(crate) async fn create(
 )]
 pub(crate) async fn roll_back(
     ActingCatalog(catalog): ActingCatalog,
-    Extension(metrics): Extension<Metrics>,
     key: KeyOf,
     TableOf(ident): TableOf,
     JsonBody(target): JsonBody<SnapshotIdJson>,
 ) -> Result<Response, Problem> {
     detached::to_the_end(async move {
         let done = catalog.roll_back_once(ident, SnapshotId(target.snapshot_id), key.once(COMMITTED)).await?;
-        answer_counted(&metrics, done)
+        replies::answer(done, COMMITTED)
     })
     .await
-}
-
-fn answer_counted(metrics: &Metrics, done: Done<Committed>) -> Result<Response, Problem> {
-    if let Done::Now(_) = &done {
-        metrics.count_commits(1);
-    }
-    replies::answer(done, COMMITTED)
 }

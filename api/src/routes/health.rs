@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::IntoResponse;
 use axum::{Extension, Json};
-use prunus_catalog::Catalog;
+use prunus_catalog::{Catalog, Error};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -62,5 +62,6 @@ pub(crate) async fn readyz(State(catalog): State<Catalog>) -> Result<Json<Health
 )]
 pub(crate) async fn metrics(Extension(metrics): Extension<Metrics>) -> Result<impl IntoResponse, Problem> {
     const CONTENT_TYPE: HeaderValue = HeaderValue::from_static(metrics::CONTENT_TYPE);
-    Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], metrics.encode().map_err(Problem::Metrics)?))
+    let encoded = tokio::task::spawn_blocking(move || metrics.encode()).await.map_err(|_| Error::Background)?;
+    Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], encoded.map_err(Problem::Metrics)?))
 }

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::response::Response;
-use axum::{Extension, Json};
 
 use crate::accept::Accepted;
 use crate::access::ActingCatalog;
 use crate::extract::{JsonBody, TableOf};
 use crate::formats::{PlanPart, PlanWriter, body};
-use crate::metrics::Metrics;
 use crate::openapi::values::ArrowStreamSchema;
 use crate::openapi::{Gone, NotFound, Refused};
 use crate::page_token::{FilePosition, PageTokens, stale};
@@ -28,7 +27,7 @@ use crate::wire::{ExplainJson, ExplainedJson, PlanJson, PlannedJson};
 pub(crate) async fn plan(
     ActingCatalog(catalog): ActingCatalog,
     TableOf(ident): TableOf,
-    (Extension(metrics), RequestIdOf(request_id)): (Extension<Metrics>, RequestIdOf),
+    RequestIdOf(request_id): RequestIdOf,
     accepted: Accepted,
     JsonBody(plan): JsonBody<PlanJson>,
 ) -> Result<Response, Problem> {
@@ -39,9 +38,6 @@ pub(crate) async fn plan(
     let request = plan.parse(position);
     let begin = move |page: &_, first: &_| writer.begin(page, first);
     let (page, first) = catalog.plan_page(ident, request, begin).await.map_err(stale(position))?;
-    if position.is_none() {
-        metrics.count_plan(&page.metrics);
-    }
     let page = Arc::new(page);
     let rest = (1..page.chunks()).map(move |index| {
         let page = Arc::clone(&page);

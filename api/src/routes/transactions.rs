@@ -1,14 +1,12 @@
 //! Transactions.
 
-use axum::Extension;
 use axum::response::Response;
-use prunus_catalog::{Done, Render, Role, TableCommitted};
+use prunus_catalog::{Render, Role, TableCommitted};
 
 use crate::access::ActingCatalog;
 use crate::detached;
 use crate::extract::JsonBody;
 use crate::idempotency::KeyOf;
-use crate::metrics::Metrics;
 use crate::openapi::{Conflict, Gone, NotFound};
 use crate::problem::Problem;
 use crate::replies;
@@ -26,7 +24,6 @@ const COMMITTED: Render<Vec<TableCommitted>> = replies::created::<_, Transaction
 )]
 pub(crate) async fn create(
     ActingCatalog(catalog): ActingCatalog,
-    Extension(metrics): Extension<Metrics>,
     key: KeyOf,
     JsonBody(transaction): JsonBody<TransactionJson>,
 ) -> Result<Response, Problem> {
@@ -36,9 +33,6 @@ pub(crate) async fn create(
     }
     detached::to_the_end(async move {
         let done = catalog.commit_all_once(commits, key.once(COMMITTED)).await?;
-        if let Done::Now(committed) = &done {
-            metrics.count_commits(committed.len());
-        }
         replies::answer(done, COMMITTED)
     })
     .await

@@ -9,7 +9,7 @@ use prunus_manifest::{CursorKind, DueForAudit, FileId, ReadTransaction, TableId}
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::reading::Reading;
-use super::worker::{IDLE, Resting, guarded, log};
+use super::worker::{IDLE, Resting, chain, guarded, log};
 use crate::catalog::Catalog;
 use crate::properties::{NanCounts, StatisticsProperties, Verification};
 use crate::{Error, Result};
@@ -118,6 +118,7 @@ impl<'c> Background<'c> {
         let (before, after): (Vec<_>, Vec<_>) = all.into_iter().partition(|due| due.table_id <= last);
         let in_turn = after.into_iter().chain(before).filter(|due| self.resting.time_left(due.table_id).is_none());
         let in_turn: Vec<DueForAudit> = in_turn.collect();
+        self.catalog.activity.audits.tables_due.set(in_turn.len() as u64);
         self.catalog.read(move |tx| first_wanted(tx, in_turn, kind)).await
     }
 
@@ -147,8 +148,9 @@ impl<'c> Background<'c> {
             }
             Err(Error::NotFound { .. }) => Turn::Passed,
             Err(error) => {
-                log("statistics of a table cannot be improved for now", &error);
-                self.resting.add(due.table_id);
+                let table_id = due.table_id;
+                tracing::warn!(%table_id, error = chain(&error), "statistics of a table cannot be improved for now");
+                self.resting.add(table_id);
                 Turn::Passed
             }
         }
@@ -161,7 +163,8 @@ impl<'c> Background<'c> {
         let attempt = self.resting.attempt(table_id);
         let mut outcome = self.catalog.examine_all(&batch, reading, attempt).await?;
         self.catalog.mend(&batch, reading, &mut outcome).await?;
-        outcome.log();
+        outcome.findings().iter().for_each(|finding| self.catalog.activity.audits.record_finding(finding));
+        outcome.log(table_id);
         // Files that come after the last one are due again.
         let to = batch.next.unwrap_or(after(last));
         self.catalog.write(move |tx| Ok(tx.advance_audit_cursor(table_id, kind, from, to)?)).await?;

@@ -93,11 +93,11 @@ impl Outcome {
     }
 
     /// Tells those who run the server what was found where nobody had asked.
-    pub(super) fn log(&self) {
+    pub(super) fn log(&self, table_id: TableId) {
         for finding in self.findings() {
             let AuditFinding { path, field_id, kind, statistic, claim, evidence, .. } = finding;
             let path = &*without_credentials(&path);
-            tracing::warn!(path, ?field_id, %kind, statistic, claim, evidence, "a file is not as it was registered");
+            tracing::warn!(%table_id, path, ?field_id, %kind, statistic, claim, evidence, "a file is not as it was registered");
         }
     }
 

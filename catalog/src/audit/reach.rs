@@ -73,7 +73,10 @@ impl Catalog {
             }
         }
         self.check_stores(batch, &mut progress).await?;
-        Ok(progress.into_outcome(batch))
+        let outcome = progress.into_outcome(batch);
+        self.activity.audits.files_read.add(outcome.examined.len() as u64);
+        self.activity.audits.bytes_read.add(outcome.bytes_read());
+        Ok(outcome)
     }
 
     /// Fails if files were withheld by a store that gives no others.

@@ -57,8 +57,9 @@ impl Catalog {
             }
             statistics_repaired += self.mend(&batch, reading, &mut outcome).await?;
         }
-        let counts = AuditCounts { statistics_repaired, ..outcome.counts() };
-        self.advance(step_of(counts, outcome.findings()), batch.next).await
+        let (counts, findings) = (AuditCounts { statistics_repaired, ..outcome.counts() }, outcome.findings());
+        findings.iter().for_each(|finding| self.activity.audits.record_finding(finding));
+        self.advance(step_of(counts, findings), batch.next).await
     }
 
     /// Notes what a step has seen and how far the audit has come; ends it where no files are left.

@@ -65,6 +65,9 @@ impl Worker<'_> {
                 return IDLE;
             }
         };
+        let left = |audit: &AuditRow| audit.begun.files_total.saturating_sub(audit.counts.files_checked);
+        self.catalog.activity.audits.running.set(running.len() as u64);
+        self.catalog.activity.audits.files_left.set(running.iter().map(left).sum());
         self.resting.retain(|audit_id| running.iter().any(|audit| audit.audit_id == *audit_id));
         let mut pause = IDLE;
         for audit in &running {
@@ -86,11 +89,11 @@ impl Worker<'_> {
             // The table, and the audit with it.
             Err(Error::NotFound { .. }) => {}
             Err(error) if may_pass(&error) && attempt == Attempt::First => {
-                log("an audit cannot go on for now", &error);
+                tracing::warn!(%audit_id, error = chain(&error), "an audit cannot go on for now");
                 self.resting.add(audit_id);
             }
             Err(error) => {
-                log("an audit cannot go on", &error);
+                tracing::warn!(%audit_id, error = chain(&error), "an audit cannot go on");
                 // So that it is not tried without end where its end cannot be written.
                 self.resting.add(audit_id);
                 self.fail(audit, message_of(&error)).await;
@@ -179,8 +182,14 @@ fn pause_after(failures: u32) -> Duration {
     FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1))).min(MAX_PAUSE)
 }
 
+/// A failure with its causes.
+pub(super) fn chain(error: &Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause: &&(dyn std::error::Error + 'static)| (**cause).source());
+    causes.fold(error.to_string(), |chain, cause| format!("{chain}: {cause}"))
+}
+
 pub(super) fn log(what: &'static str, error: &Error) {
-    tracing::warn!(error = error as &dyn std::error::Error, cause = ?error.source().map(ToString::to_string), "{what}");
+    tracing::warn!(error = chain(error), "{what}");
 }
 
 #[cfg(test)]

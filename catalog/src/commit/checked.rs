@@ -56,7 +56,9 @@ impl Catalog {
             let now_ms = self.clock.now_ms();
             Arc::make_mut(&mut ready).as_mut().iter_mut().for_each(|commit| commit.set_time(now_ms));
             let applied = Arc::clone(&ready);
-            match self.write_once(once.clone(), move |tx| apply(tx, &applied)).await {
+            let (done, times) = self.write_once_timed(once.clone(), move |tx| apply(tx, &applied)).await;
+            self.activity.commits.record_writing(times);
+            match done {
                 Err(Error::HeadMoved) => {}
                 Ok(done) => {
                     self.files_came.notify_one();

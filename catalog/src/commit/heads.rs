@@ -58,6 +58,11 @@ impl Heads {
         state.heads.insert(table, Arc::clone(head));
     }
 
+    /// How many tables are known.
+    pub(crate) fn len(&self) -> usize {
+        self.lock().heads.len()
+    }
+
     /// Forgets a table that has become another, or is gone; to be called once that is durable.
     pub(crate) fn forget(&self, table: &TableIdent) {
         let mut state = self.lock();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use prunus_manifest::{CheckedCommit, NewCommit, NewDataFile, ReadTransaction, SnapshotId, TableRow, WriteTransaction};
 use prunus_pruner::{FilterError, NanOrder};
 use tokio::time::Instant;
+use tracing::Instrument;
 
 use super::checked::FilterCheck;
 use super::folders;
@@ -60,7 +61,10 @@ impl Catalog {
         request: CommitRequest,
         deadline: Instant,
     ) -> Result<ReadyCommit> {
-        let ready = self.make_ready_of_known(table.clone(), request, deadline).await;
+        let began = Instant::now();
+        let reading = self.make_ready_of_known(table.clone(), request, deadline);
+        let ready = reading.instrument(tracing::debug_span!("read_files")).await;
+        self.activity.commits.record_reading(began.elapsed());
         if ready.is_err() {
             // It may have been held against a table that is not there any more.
             self.heads.forget(&table);
@@ -116,9 +120,13 @@ impl Catalog {
 
     async fn head(&self, table: &TableIdent) -> Result<Arc<Head>> {
         let epoch = match self.heads.get(table) {
-            Ok(head) => return Ok(head),
+            Ok(head) => {
+                self.activity.heads_found.add(1);
+                return Ok(head);
+            }
             Err(epoch) => epoch,
         };
+        self.activity.heads_missed.add(1);
         let (ident, allowed) = (table.clone(), self.allowed_in(table));
         let head = self.read(move |tx| {
             let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;

@@ -55,6 +55,19 @@ impl Catalog {
         commits: Vec<TableCommit>,
         once: Once<Vec<TableCommitted>>,
     ) -> Result<Done<Vec<TableCommitted>>> {
+        let done = self.commit_all_uncounted(commits, once).await;
+        self.activity.commits.outcomes.count(&done);
+        if let Ok(Done::Now(committed)) = &done {
+            committed.iter().for_each(|done| self.activity.commits.record(&done.table, &done.committed));
+        }
+        done
+    }
+
+    async fn commit_all_uncounted(
+        &self,
+        commits: Vec<TableCommit>,
+        once: Once<Vec<TableCommitted>>,
+    ) -> Result<Done<Vec<TableCommitted>>> {
         let faults = check_shape(&commits);
         if !faults.is_empty() && is_too_large(&commits) {
             return Err(Error::Invalid(faults));

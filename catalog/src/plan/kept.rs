@@ -67,6 +67,12 @@ impl KeptPlans {
         Self { max_bytes, plans: Mutex::default() }
     }
 
+    /// How many are kept, and how many bytes they take.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        (plans.len(), plans.iter().map(|(_, size_bytes)| size_bytes).sum())
+    }
+
     /// The plan that a request asks for a page of.
     pub(crate) fn get(&self, origin: PlanOrigin, request: &PlanRequest) -> Option<Arc<KeptPlan>> {
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);

@@ -89,8 +89,8 @@ pub(super) fn run(reader: &PlanReader<'_>, table: &TableRow, span: Span, prepare
     let metrics = PlanMetrics::new(&prepared.program);
     let found = Passed { survivors: Vec::new(), residuals: ResidualTable::default(), metrics };
     let mut passes = Passes { reader, span, prepared, columns, found };
-    passes.over_manifests(table)?;
-    passes.over_tail()?;
+    tracing::debug_span!("plan_manifests").in_scope(|| passes.over_manifests(table))?;
+    tracing::debug_span!("plan_tail").in_scope(|| passes.over_tail())?;
     let ReadCounts { read, cached } = reader.counts();
     passes.found.metrics.parts_read = read;
     passes.found.metrics.parts_cached = cached;

@@ -18,8 +18,10 @@ use object_store::{BackoffConfig, ClientOptions, ObjectStore, ObjectStoreScheme,
 use url::{Position, Url};
 
 use super::StorageError;
-use super::connector::{Redirects, WithoutRedirects};
+use super::activity::{StorageActivity, StoreScheme};
+use super::connector::Redirects;
 use super::options::ObjectStoreOptions;
+use super::watched::CountingConnector;
 use crate::location::LocationError;
 
 /// How many requests run at once against one store, whichever commits and listings they are of.
@@ -38,12 +40,9 @@ const PAUSE_GROWTH: f64 = 3.0;
 
 /// The builder of a store with these options, those that it does not know left out.
 macro_rules! with_options {
-    ($builder:ty, $url:expr, $options:expr, $redirects:expr) => {{
+    ($builder:ty, $url:expr, $options:expr, $connector:expr) => {{
         let builder = <$builder>::new().with_url($url).with_retry(retries()).with_client_options(times());
-        let builder = match $redirects {
-            Redirects::Followed => builder,
-            Redirects::Refused => builder.with_http_connector(WithoutRedirects),
-        };
+        let builder = builder.with_http_connector($connector);
         $options.iter().fold(builder, |builder, (key, value)| match key.parse() {
             Ok(key) => builder.with_config(key, *value),
             Err(_) => builder,
@@ -56,24 +55,27 @@ pub(super) fn open(
     url: &Url,
     options: &ObjectStoreOptions,
     redirects: Redirects,
+    activity: &Arc<StorageActivity>,
 ) -> Result<Arc<dyn ObjectStore>, object_store::Error> {
     let mut options: Vec<(&str, &str)> = options.iter().collect();
+    let (scheme, activity) = (StoreScheme::of_url(url.scheme()), Arc::clone(activity));
+    let connector = CountingConnector { scheme, activity, redirects };
     if url.scheme() == "http" {
         options.push(("allow_http", "true"));
     }
     match ObjectStoreScheme::parse(url)?.0 {
         ObjectStoreScheme::Local => Ok(Arc::new(LocalFileSystem::new())),
         ObjectStoreScheme::AmazonS3 => {
-            Ok(limited(with_options!(AmazonS3Builder, url.as_str(), options, redirects).build()?))
+            Ok(limited(with_options!(AmazonS3Builder, url.as_str(), options, connector).build()?))
         }
         ObjectStoreScheme::GoogleCloudStorage => {
-            Ok(limited(with_options!(GoogleCloudStorageBuilder, url.as_str(), options, redirects).build()?))
+            Ok(limited(with_options!(GoogleCloudStorageBuilder, url.as_str(), options, connector).build()?))
         }
         ObjectStoreScheme::MicrosoftAzure => {
-            Ok(limited(with_options!(MicrosoftAzureBuilder, url.as_str(), options, redirects).build()?))
+            Ok(limited(with_options!(MicrosoftAzureBuilder, url.as_str(), options, connector).build()?))
         }
         ObjectStoreScheme::Http => {
-            Ok(limited(with_options!(HttpBuilder, &url[..Position::BeforePath], options, redirects).build()?))
+            Ok(limited(with_options!(HttpBuilder, &url[..Position::BeforePath], options, connector).build()?))
         }
         other => {
             let source = format!("{other:?} is no store that files are read from").into();
@@ -131,12 +133,12 @@ pub(super) fn may_answer_otherwise(error: &object_store::Error) -> bool {
     }
 }
 
-fn may_pass(status: u16) -> bool {
+pub(super) fn may_pass(status: u16) -> bool {
     matches!(status, 408 | 429 | 500..)
 }
 
 /// The status code that a store failed with, if it answered with one. The type that has it is not public, its text is.
-fn status(error: &object_store::Error) -> Option<u16> {
+pub(super) fn status(error: &object_store::Error) -> Option<u16> {
     chain(error).find_map(|cause| {
         cause.to_string().strip_prefix("Server returned non-2xx status code: ")?.get(..3)?.parse().ok()
     })
@@ -202,7 +204,7 @@ mod tests {
             "https://h:1/",
         ] {
             for redirects in [Redirects::Followed, Redirects::Refused] {
-                let opened = open(&Url::parse(url).unwrap(), &options, redirects);
+                let opened = open(&Url::parse(url).unwrap(), &options, redirects, &Arc::default());
                 assert!(opened.is_ok(), "{url}: {opened:?}");
             }
         }
@@ -224,7 +226,7 @@ mod tests {
     fn a_store_that_cannot_be_set_up_is_an_error() {
         for url in ["az://c/", "memory:///"] {
             let (url, options) = (Url::parse(url).unwrap(), ObjectStoreOptions::default());
-            assert!(open(&url, &options, Redirects::Followed).is_err(), "{url}");
+            assert!(open(&url, &options, Redirects::Followed, &Arc::default()).is_err(), "{url}");
         }
     }
 }

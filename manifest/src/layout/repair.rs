@@ -293,10 +293,10 @@ mod tests {
     fn layout(folder: &tempfile::TempDir) -> (Layout, TableId) {
         let path = folder.path().join("store.db");
         let connection = database::open_writer(&path, PowerLoss::LosesNothing).unwrap();
-        let writer = Arc::new(Writer::start(connection, 2, Arc::default()).unwrap());
+        let writer = Arc::new(Writer::start(connection, 2, Arc::default(), Arc::default()).unwrap());
         let table_id = writer.write(|tx| Ok::<_, Error>(sample::create_table(tx))).unwrap();
         writer.write(move |tx| tx.commit(&sample::append(table_id, &["a", "b"]))).unwrap();
-        (Layout::new(Arc::new(Readers::new(&path, 2)), writer, 2, None), table_id)
+        (Layout::new(Arc::new(Readers::new(&path, 2, Arc::default())), writer, 2, None), table_id)
     }
 
     /// Of the first file.
