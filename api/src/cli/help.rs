@@ -128,6 +128,7 @@ mod tests {
         The server and its data:
           health       Say whether the server answers and can work; exit code 3 if not
           config       Show what can be counted on of the server: its version, limits, defaults and formats
+          token        Create, list and revoke tokens: what opens a server that is reached from other machines
           check        Check a catalog, and say all that is wrong with it
           backup       Copy a catalog into a file, also while a server runs
           restore      Put a backup in the place of a catalog
@@ -150,6 +151,7 @@ mod tests {
 
         Environment:
           PRUNUS_URL                            the server, where --url does not say it
+          PRUNUS_TOKEN                          the token for it, where --token-file does not name one
           NO_COLOR, CLICOLOR, CLICOLOR_FORCE    whether there is colour; without them on terminals alone
 
         `prunus COMMAND --help` says more of a command, with examples.
