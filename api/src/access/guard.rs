@@ -1,6 +1,7 @@
 //! The door: who asks, and whether they may, before anything of the request is looked at but its head.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::sync::Arc;
 
 use axum::RequestExt;
@@ -58,11 +59,8 @@ impl Guard {
         match token_of(headers) {
             Shown::Nothing if self.access == Access::Tokens => Err(Problem::NoToken),
             Shown::Nothing => Ok(Arc::clone(&self.anyone)),
-            Shown::Token(token) => self.catalog.authenticate(token).map_err(|refused| {
-                tracing::warn!(reason = %refused, "a token was refused");
-                Problem::RefusedToken
-            }),
-            Shown::Unreadable => Err(Problem::RefusedToken),
+            Shown::Token(token) => self.catalog.authenticate(token).map_err(refused_token),
+            Shown::Unreadable => Err(refused_token("the Authorization header is no text, or not the only one")),
         }
     }
 
@@ -85,6 +83,12 @@ impl Guard {
         }
         Ok(Some(principal))
     }
+}
+
+/// The log alone is told why.
+fn refused_token(reason: impl Display) -> Problem {
+    tracing::warn!(%reason, "a token was refused");
+    Problem::RefusedToken
 }
 
 /// The middleware that lets a request in with its principal, or refuses it.

@@ -129,6 +129,7 @@ mod tests {
         The server and its data:
           health       Say whether the server answers and can work; exit code 3 if not
           config       Show how a server would be set up here, or what can be counted on of one that runs
+          token        Create, list and revoke tokens: what opens a server that is reached from other machines
           check        Check a catalog, and say all that is wrong with it
           backup       Copy a catalog into a file, also while a server runs
           restore      Put a backup in the place of a catalog
@@ -151,6 +152,7 @@ mod tests {
 
         Environment:
           PRUNUS_URL                            the server, where --url does not say it
+          PRUNUS_TOKEN                          the token for it, where --token-file does not name one
           PRUNUS_CONFIG, PRUNUS__SECTION__KEY   the configuration of `serve`: its file, and what is over that
           NO_COLOR, CLICOLOR, CLICOLOR_FORCE    whether there is colour; without them on terminals alone
 

@@ -86,7 +86,7 @@ impl Session {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_prunus"));
         command.args(arguments).env("PRUNUS_URL", &self.url).stdin(Stdio::null());
-        for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PRUNUS_TOKEN"] {
             command.env_remove(variable);
         }
         command

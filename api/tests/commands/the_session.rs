@@ -13,6 +13,7 @@ async fn every_route_is_reached_by_a_command() {
     asks_why(&session);
     looks_back(&session);
     keeps_in_order(&session);
+    gives_tokens(&session);
     drops(&session);
     let all = routes::all();
     assert!(all.len() > 20, "{all:?}");
@@ -152,6 +153,15 @@ fn keeps_in_order(session: &Session) {
     std::fs::write(session.data("e.parquet"), "never registered").unwrap();
     let (_, orphans) = session.shows(&["orphans", "shop.t", "--older-than", "2999-01-01T00:00:00Z"]);
     assert!(orphans["orphans"].to_string().contains("/e.parquet"), "{orphans}");
+}
+
+fn gives_tokens(session: &Session) {
+    let create = ["token", "create", "ana", "--grant", "reader:shop", "--expires-in", "1d"];
+    let created: Value = serde_json::from_str(&session.does(&[&create[..], &["--json"]].concat())).unwrap();
+    assert_eq!(created["grants"], serde_json::json!(["reader:shop"]));
+    let (text, listed) = session.shows(&["token", "list"]);
+    assert!(text.contains("reader:shop") && listed["tokens"][0]["name"] == "ana", "{text}");
+    assert_eq!(session.does(&["token", "revoke", "ana"]), "revoked token ana\n");
 }
 
 fn drops(session: &Session) {

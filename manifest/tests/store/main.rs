@@ -8,6 +8,7 @@
 
 mod fixture;
 
+mod access;
 mod audits;
 mod backup;
 mod check;

@@ -89,7 +89,12 @@ mod tests {
             "name": "load", "grants": ["reader", "writer:shop"], "created_at": "2026-01-02T00:00:00.000Z", "created_by": "ana",
             "expires_at": "2026-04-02T00:00:00.000Z",
         });
-        insta::assert_snapshot!(render(&serde_json::from_value(json!({"tokens": [one, other]})).unwrap()), @"");
+        insta::assert_snapshot!(render(&serde_json::from_value(json!({"tokens": [one, other]})).unwrap()), @r"
+        token   grants                created                    by    ends                       revoked
+        ──────────────────────────────────────────────────────────────────────────────────────────────────
+        ana     admin                 2026-01-01T00:00:00.000Z
+        load    reader, writer:shop   2026-01-02T00:00:00.000Z   ana   2026-04-02T00:00:00.000Z
+        ");
         assert_eq!(render(&serde_json::from_value(json!({"tokens": []})).unwrap()), "no tokens\n");
     }
 }

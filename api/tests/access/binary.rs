@@ -1,0 +1,118 @@
+//! The command line with tokens: the real binary.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use prunus::settings::{Settings, TokenRule};
+use prunus_catalog::{Catalog, CatalogOptions};
+use serde_json::Value;
+
+fn prunus(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_prunus"));
+    command.args(arguments).env_remove("PRUNUS_TOKEN").env_remove("PRUNUS_URL").env("NO_PROXY", "*");
+    command
+}
+
+fn run(command: &mut Command) -> Output {
+    command.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Creates a token in a folder, and says what is on standard output.
+fn create(folder: &Path, name: &str, grant: &str) -> String {
+    let mut command = prunus(&["token", "create", name, "--grant", grant, "--data-dir"]);
+    let output = run(command.arg(folder));
+    assert!(output.status.success(), "{output:?}");
+    text(&output.stdout)
+}
+
+/// A server of this process over a folder, where requests need a token.
+async fn serve(folder: &Path) -> String {
+    let catalog = Catalog::open(folder, CatalogOptions::default()).await.unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let mut settings = Settings::default();
+    settings.access.tokens = TokenRule::Required;
+    tokio::spawn(prunus::serve(catalog, listener, settings, std::future::pending()));
+    url
+}
+
+#[test]
+fn the_token_is_alone_on_standard_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = folder.path().join("made");
+    let token = create(&catalog, "ana", "admin");
+    assert!(token.starts_with("prunus_") && token.ends_with('\n') && token.trim().len() == 50, "{}", token.len());
+    let listed = text(&run(prunus(&["token", "list", "--data-dir"]).arg(&catalog)).stdout);
+    assert!(listed.contains("ana") && !listed.contains(token.trim()), "{listed}");
+    let json = run(prunus(&["token", "create", "eva", "--grant", "reader:a", "--json", "--data-dir"]).arg(&catalog));
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert!(json["secret"].as_str().unwrap().starts_with("prunus_") && json["grants"][0] == "reader:a");
+    assert!(run(prunus(&["token", "revoke", "eva", "--data-dir"]).arg(&catalog)).status.success());
+    let again = run(prunus(&["token", "create", "eva", "--grant", "reader", "--data-dir"]).arg(&catalog));
+    assert!(!again.status.success() && text(&again.stderr).contains("token `eva` exists already"), "{again:?}");
+}
+
+#[test]
+fn a_server_beyond_loopback_does_not_start_without_an_admin() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(prunus(&["serve", "--listen", "0.0.0.0:0", "--data-dir"]).arg(folder.path()));
+    let told = text(&output.stderr);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()), "{told}");
+    assert!(
+        told.contains("requests need a token on 0.0.0.0:") && told.contains("prunus token create NAME --grant admin"),
+        "{told}"
+    );
+    assert!(told.contains("--insecure-no-auth"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_show_a_token_of_a_file_or_of_the_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = folder.path().join("catalog");
+    let token = create(&catalog, "ana", "admin");
+    let file = folder.path().join("ana.token");
+    std::fs::write(&file, &token).unwrap();
+    let url = serve(&catalog).await;
+    let none = run(prunus(&["namespace", "list", "--url", &url]).env("PRUNUS_TOKEN", ""));
+    assert_eq!(none.status.code(), Some(1));
+    assert!(text(&none.stderr).contains("--token-file"), "{none:?}");
+    let by_file = run(prunus(&["namespace", "create", "n", "--url", &url, "--token-file"]).arg(&file));
+    assert!(by_file.status.success(), "{by_file:?}");
+    let listed = run(prunus(&["namespace", "list", "--url", &url]).env("PRUNUS_TOKEN", token.trim()));
+    assert_eq!(text(&listed.stdout), "n\n");
+
+    let reader =
+        run(prunus(&["token", "create", "eva", "--grant", "reader:n", "--url", &url, "--token-file"]).arg(&file));
+    let reader = text(&reader.stdout);
+    let refused = run(prunus(&["namespace", "drop", "n", "--url", &url]).env("PRUNUS_TOKEN", reader.trim()));
+    assert!(text(&refused.stderr).contains("the role `admin` on namespace `n` is needed"), "{refused:?}");
+    assert!(run(prunus(&["namespace", "drop", "n", "--url", &url, "--token-file"]).arg(&file)).status.success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_a_server_has_open_is_changed_by_the_server() {
+    let folder = tempfile::tempdir().unwrap();
+    create(folder.path(), "ana", "admin");
+    serve(folder.path()).await;
+    let output = run(prunus(&["token", "create", "eva", "--grant", "reader", "--data-dir"]).arg(folder.path()));
+    let told = text(&output.stderr);
+    assert!(told.contains("in use by another process") && told.contains("without --data-dir"), "{told}");
+}
+
+#[test]
+fn what_is_no_token_is_not_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("t");
+    std::fs::write(&file, "prunus_mistyped").unwrap();
+    let by_file = run(prunus(&["namespace", "list", "--token-file"]).arg(&file));
+    let by_environment = run(prunus(&["namespace", "list"]).env("PRUNUS_TOKEN", "prunus_mistyped"));
+    for output in [by_file, by_environment] {
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains("holds no token") && !told.contains("mistyped"), "{told}");
+    }
+}
