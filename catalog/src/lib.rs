@@ -129,10 +129,11 @@ pub use plan::{
 };
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
-    AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, DataFileColumns,
-    Counted, DataFileRow, Distinct, Error as StoreError, Existing, Fault as CheckFault, FileId, Finding, FindingKind, Histogram, MAX_AUDITS_PER_TABLE,
-    MAX_FILES_PER_ROLLBACK, MAX_READERS, MAX_TAGS_PER_TABLE, ManifestId, ManifestZone, Mend, Number, Operation, Place,
-    PowerLoss, REPLY_KEPT_MS, RequestKey, SchemaId, SnapshotId, StoreActivity, StoreState, StoredReply, TableId, TableLayout, TagChange, Totals,
+    AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, Counted,
+    DataFileColumns, DataFileRow, Distinct, Error as StoreError, Existing, Fault as CheckFault, FileId, Finding,
+    FindingKind, Histogram, MAX_AUDITS_PER_TABLE, MAX_FILES_PER_ROLLBACK, MAX_READERS, MAX_TAGS_PER_TABLE, ManifestId,
+    ManifestZone, Mend, Number, Operation, Place, PowerLoss, REPLY_KEPT_MS, RequestKey, SchemaId, SnapshotId,
+    StoreActivity, StoreState, StoredReply, TableId, TableLayout, TagChange, Totals,
 };
 pub use prunus_pruner::{
     FilterError, MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_WORDS, NanOrder, Obstacle, Obstacles, Outcome, Verdict,

@@ -104,8 +104,7 @@ impl Catalog {
                 Ok(earlier)
             })
             .await?;
-        let counted =
-            if earlier.is_none() { &self.activity.replies_stored } else { &self.activity.replies_replayed };
+        let counted = if earlier.is_none() { &self.activity.replies_stored } else { &self.activity.replies_replayed };
         counted.add(1);
         Ok(earlier)
     }

@@ -39,10 +39,14 @@ fn families(page: &str) -> Families {
         } else {
             let (series, value) = line.rsplit_once(' ').unwrap();
             let name = series.split('{').next().unwrap();
-            assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'), "{line}");
+            assert!(
+                name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'),
+                "{line}"
+            );
             let (kind, all) = families.get_mut(&current).unwrap();
             let suffix = name.strip_prefix(current.as_str()).unwrap_or_else(|| panic!("{line} stands in {current}"));
-            let is_one = if kind == "histogram" { ["_bucket", "_sum", "_count"].contains(&suffix) } else { suffix.is_empty() };
+            let is_one =
+                if kind == "histogram" { ["_bucket", "_sum", "_count"].contains(&suffix) } else { suffix.is_empty() };
             assert!(is_one, "{line}");
             let value: f64 = value.parse().unwrap();
             assert!(value.is_finite(), "{line}");

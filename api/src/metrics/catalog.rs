@@ -47,12 +47,17 @@ fn plans(families: &mut Families<'_>, activity: &Activity) -> fmt::Result {
     let help = "How long plans took, in seconds";
     families.histogram("plan_duration_seconds", help, Unit::Nanoseconds, &plans.total_ns)?;
     let help = "How long the stages of plans took, in seconds: binding, manifests, files, entries of the first page";
-    families.histograms("plan_stage_duration_seconds", help, Unit::Nanoseconds, [
-        (&[("stage", "bind")] as Labels<'_>, &plans.bind_ns),
-        (&[("stage", "manifests")], &plans.manifests_ns),
-        (&[("stage", "files")], &plans.files_ns),
-        (&[("stage", "entries")], &plans.entries_ns),
-    ])
+    families.histograms(
+        "plan_stage_duration_seconds",
+        help,
+        Unit::Nanoseconds,
+        [
+            (&[("stage", "bind")] as Labels<'_>, &plans.bind_ns),
+            (&[("stage", "manifests")], &plans.manifests_ns),
+            (&[("stage", "files")], &plans.files_ns),
+            (&[("stage", "entries")], &plans.entries_ns),
+        ],
+    )
 }
 
 fn pruning(families: &mut Families<'_>, activity: &Activity) -> fmt::Result {
@@ -97,11 +102,16 @@ fn commits(families: &mut Families<'_>, activity: &Activity) -> fmt::Result {
     families.counter("commit_files_added", "Files that commits added", &commits.files_added)?;
     families.counter("commit_files_removed", "Files that commits removed", &commits.files_removed)?;
     let help = "How long commits were in each phase, in seconds: reading files, waiting for the writer, being written";
-    families.histograms("commit_phase_duration_seconds", help, Unit::Nanoseconds, [
-        (&[("phase", "read")] as Labels<'_>, &commits.reading_ns),
-        (&[("phase", "wait")], &commits.waiting_ns),
-        (&[("phase", "write")], &commits.writing_ns),
-    ])?;
+    families.histograms(
+        "commit_phase_duration_seconds",
+        help,
+        Unit::Nanoseconds,
+        [
+            (&[("phase", "read")] as Labels<'_>, &commits.reading_ns),
+            (&[("phase", "wait")], &commits.waiting_ns),
+            (&[("phase", "write")], &commits.writing_ns),
+        ],
+    )?;
     families.counter("replies_stored", "Replies that were stored under idempotency keys", &activity.replies_stored)?;
     families.counter("replies_replayed", "Requests that were answered as before", &activity.replies_replayed)
 }

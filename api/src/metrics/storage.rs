@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use prunus_catalog::{
-    FindingKind, StorageActivity, StoreOperation, StoreOutcome, StoreScheme, TryOutcome,
-};
+use prunus_catalog::{FindingKind, StorageActivity, StoreOperation, StoreOutcome, StoreScheme, TryOutcome};
 
 use super::exposition::{Families, Labels, Unit};
 

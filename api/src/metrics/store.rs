@@ -43,11 +43,15 @@ fn maintenance(families: &mut Families<'_>, activity: &StoreActivity, state: &Ca
     families.gauge("maintenance_tables_due", help, state.store.due_tables as u64)?;
     let help = "Tables whose maintenance failed when it was last tried";
     families.gauge("maintenance_tables_failed", help, activity.tables_failed.get())?;
-    families.counters("maintenance_steps", "Steps of the maintenance that changed something, by kind", [
-        (&[("kind", "seal")] as Labels<'_>, activity.seals.get()),
-        (&[("kind", "regroup")], activity.regroups.get()),
-        (&[("kind", "late_column")], activity.fills.get()),
-    ])?;
+    families.counters(
+        "maintenance_steps",
+        "Steps of the maintenance that changed something, by kind",
+        [
+            (&[("kind", "seal")] as Labels<'_>, activity.seals.get()),
+            (&[("kind", "regroup")], activity.regroups.get()),
+            (&[("kind", "late_column")], activity.fills.get()),
+        ],
+    )?;
     let help = "Steps of the maintenance that failed";
     families.counter("maintenance_failures", help, &activity.maintenance_failures)?;
     let help = "How long steps of the maintenance took, in seconds";

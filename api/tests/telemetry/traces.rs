@@ -59,7 +59,10 @@ async fn a_collector_gets_the_spans_of_requests_and_holds_up_none_when_it_hangs(
     assert_eq!(post(&router, "/v1/namespaces/n/tables/t/commits", &commit, &[]).await, 201);
     let parent = format!("00-{TRACE}-b7ad6b7169203331-01");
     let headers = [("traceparent", parent.as_str()), ("authorization", "Bearer secret")];
-    assert_eq!(post(&router, "/v1/namespaces/n/tables/t/plan?x=secret", &json!({"filter": "a > 1"}), &headers).await, 400);
+    assert_eq!(
+        post(&router, "/v1/namespaces/n/tables/t/plan?x=secret", &json!({"filter": "a > 1"}), &headers).await,
+        400
+    );
     assert_eq!(post(&router, "/v1/namespaces/n/tables/t/plan", &json!({"filter": "a > 1"}), &headers).await, 200);
 
     let name = "POST /v1/namespaces/{namespace}/tables/{table}/plan";
