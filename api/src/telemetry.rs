@@ -71,7 +71,7 @@ pub struct Telemetry {
 pub fn start(log: &LogSettings, traces: &TraceSettings) -> Result<Telemetry, TelemetryError> {
     let paint = if log.format == LogFormat::Text { Paint::of_stderr() } else { Paint::Plain };
     let filter = log_filter(log, std::env::var("RUST_LOG").ok().as_deref())?;
-    let lines = Lines::start(std::io::stderr(), paint)?;
+    let lines = Lines::start(std::io::stderr(), paint, &LINES_DROPPED)?;
     let traces = traces.otlp_endpoint.as_deref().map(Traces::start).transpose()?;
     let of_log = log_layer(log.format, &lines, paint).with_filter(filter);
     let of_traces = traces.as_ref().map(Traces::layer);
@@ -111,7 +111,8 @@ fn log_layer(format: LogFormat, lines: &Lines, paint: Paint) -> Box<dyn Layer<Ov
     let layer = tracing_subscriber::fmt::layer().with_writer(lines.writer()).with_ansi(paint == Paint::Ansi);
     match format {
         LogFormat::Text => layer.boxed(),
-        LogFormat::Json => layer.json().boxed(),
+        // Each span is there once; the request's is the first.
+        LogFormat::Json => layer.json().with_current_span(false).boxed(),
     }
 }
 

@@ -5,14 +5,14 @@
 //! counted and told of as soon as there is room again. The last lines are waited for when the server ends.
 
 use std::io::{self, Write};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
 use tracing_subscriber::fmt::MakeWriter;
 
+use super::TelemetryError;
 use super::redaction::cleaned;
-use super::{LINES_DROPPED, TelemetryError};
 use crate::cli::prose::Paint;
 
 /// How many lines wait to be written.
@@ -34,15 +34,21 @@ enum Entry {
 pub(super) struct Lines {
     queue: SyncSender<Entry>,
     paint: Paint,
+    /// How many lines were lost.
+    dropped: &'static AtomicU64,
 }
 
 impl Lines {
-    /// Starts to write lines to a place.
-    pub(super) fn start(to: impl Write + Send + 'static, paint: Paint) -> Result<Self, TelemetryError> {
+    /// Starts to write lines to a place, and counts those that are lost.
+    pub(super) fn start(
+        to: impl Write + Send + 'static,
+        paint: Paint,
+        dropped: &'static AtomicU64,
+    ) -> Result<Self, TelemetryError> {
         let (queue, entries) = sync_channel(MAX_LINES);
         let thread = std::thread::Builder::new().name("prunus-log".to_owned());
-        thread.spawn(move || write_all(to, &entries)).map_err(TelemetryError::Thread)?;
-        Ok(Self { queue, paint })
+        thread.spawn(move || write_all(to, &entries, dropped)).map_err(TelemetryError::Thread)?;
+        Ok(Self { queue, paint, dropped })
     }
 
     /// What a log writes to.
@@ -70,7 +76,7 @@ impl Lines {
 impl Write for &Lines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         if self.queue.try_send(Entry::Line(cleaned(line, self.paint))).is_err() {
-            LINES_DROPPED.fetch_add(1, Ordering::Relaxed);
+            self.dropped.fetch_add(1, Ordering::Relaxed);
         }
         Ok(line.len())
     }
@@ -88,8 +94,8 @@ impl<'w> MakeWriter<'w> for Lines {
     }
 }
 
-fn write_all(mut to: impl Write, entries: &Receiver<Entry>) {
-    let (mut bytes, mut told) = (Vec::new(), LINES_DROPPED.load(Ordering::Relaxed));
+fn write_all(mut to: impl Write, entries: &Receiver<Entry>, all_dropped: &AtomicU64) {
+    let (mut bytes, mut told) = (Vec::new(), 0);
     while let Ok(entry) = entries.recv() {
         let (mut lines, mut waiting) = (0, None);
         let mut next = Some(entry);
@@ -106,14 +112,14 @@ fn write_all(mut to: impl Write, entries: &Receiver<Entry>) {
             }
             next = if bytes.len() < BYTES_AT_ONCE { entries.try_recv().ok() } else { None };
         }
-        let dropped = LINES_DROPPED.load(Ordering::Relaxed);
+        let dropped = all_dropped.load(Ordering::Relaxed);
         if dropped > told {
             let _ = writeln!(bytes, "{} lines of the log were not written", dropped - told);
         }
         match to.write_all(&bytes).and_then(|()| to.flush()) {
             Ok(()) => told = dropped,
             // There is nobody to tell. What comes later may find a place again.
-            Err(_) => drop(LINES_DROPPED.fetch_add(lines, Ordering::Relaxed)),
+            Err(_) => drop(all_dropped.fetch_add(lines, Ordering::Relaxed)),
         }
         bytes.clear();
         // Who has stopped waiting needs no answer.
@@ -159,7 +165,8 @@ mod tests {
     fn start(held: bool, fails: bool) -> Started {
         let (written, (release, released)) = (Arc::default(), channel());
         let place = Place { written: Arc::clone(&written), held: held.then_some(released), fails };
-        (Lines::start(place, Paint::Plain).unwrap(), written, release)
+        let dropped = Box::leak(Box::default());
+        (Lines::start(place, Paint::Plain, dropped).unwrap(), written, release)
     }
 
     #[test]
@@ -177,12 +184,11 @@ mod tests {
     #[test]
     fn a_place_that_takes_nothing_holds_up_nobody_and_what_is_lost_is_told() {
         let (lines, written, release) = start(true, false);
-        let before = LINES_DROPPED.load(Ordering::Relaxed);
         // More than may wait, and than the thread may have taken before it was held.
         for _ in 0..2 * MAX_LINES + BYTES_AT_ONCE {
             (&lines).write_all(b"x\n").unwrap();
         }
-        assert!(LINES_DROPPED.load(Ordering::Relaxed) > before);
+        assert!(lines.dropped.load(Ordering::Relaxed) > 0);
         let began = Instant::now();
         lines.flush(Duration::from_millis(20));
         assert!(began.elapsed() < LONG);
@@ -201,5 +207,6 @@ mod tests {
         (&lines).write_all(b"y\n").unwrap();
         lines.flush(LONG);
         assert!(written.lock().unwrap().is_empty());
+        assert_eq!(lines.dropped.load(Ordering::Relaxed), 2);
     }
 }

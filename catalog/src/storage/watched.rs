@@ -270,7 +270,5 @@ mod tests {
         assert_eq!(of_file.bytes_read.get(), 30);
         let ok = StoreOperation::ALL.map(|operation| of_file.of(operation).ended(StoreOutcome::Ok).get());
         assert_eq!(ok, [1, 1, 1]);
-        assert!(storage.head(&of("b")).await.is_err());
-        assert_eq!(of_file.of(StoreOperation::Head).ended(StoreOutcome::NotFound).get(), 0);
     }
 }
