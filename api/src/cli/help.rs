@@ -14,7 +14,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 7] = [
     ("Why a plan is as it is", &["inspect", "explain", "files", "manifests"]),
     ("History", &["snapshots", "changes", "tag", "rollback", "expire"]),
     ("Upkeep of tables", &["audit", "regroup", "orphans"]),
-    ("The server and its data", &["health", "config", "check", "backup", "restore"]),
+    ("The server and its data", &["health", "config", "journal", "check", "backup", "restore"]),
     ("This program", &["completions"]),
 ];
 
@@ -127,6 +127,7 @@ mod tests {
         The server and its data:
           health       Say whether the server answers and can work; exit code 3 if not
           config       Show what can be counted on of the server: its version, limits, defaults and formats
+          journal      List who changed what, newest first
           check        Check a catalog, and say all that is wrong with it
           backup       Copy a catalog into a file, also while a server runs
           restore      Put a backup in the place of a catalog
