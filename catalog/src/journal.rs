@@ -162,7 +162,12 @@ impl Scribe {
 impl Catalog {
     /// Who makes changes through this clone now.
     pub(crate) fn scribe(&self) -> Scribe {
-        Scribe { actor: Arc::clone(&self.actor), now_ms: self.clock.now_ms() }
+        self.scribe_at(self.clock.now_ms())
+    }
+
+    /// The same at this time, in milliseconds since 1970-01-01T00:00Z.
+    pub(crate) fn scribe_at(&self, now_ms: i64) -> Scribe {
+        Scribe { actor: Arc::clone(&self.actor), now_ms }
     }
 
     /// A page of the journal, newest first, from the first entry before `before`. With a filter a page may be short of its size

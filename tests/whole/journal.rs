@@ -235,7 +235,9 @@ async fn every_operation_that_changes_something_is_told_once() {
         operations.insert(operation.to_owned());
     }
     assert_eq!(operations, changing_operations(&server).await);
-    let ids: Vec<_> = journal(&server, "").await.iter().map(|entry| entry["entry_id"].as_i64().unwrap()).collect();
+    let entries = journal(&server, "").await;
+    assert!(entries.iter().all(|entry| entry["at"].as_str().unwrap() > "2020"), "{entries:?}");
+    let ids: Vec<_> = entries.iter().map(|entry| entry["entry_id"].as_i64().unwrap()).collect();
     assert!(ids.iter().copied().eq(1..=i64::try_from(ids.len()).unwrap()), "{ids:?}");
     server.assert_sound().await;
 }
