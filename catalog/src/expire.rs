@@ -91,8 +91,8 @@ struct Progress {
 }
 
 /// The entry with what one step has done, which may be nothing.
-fn grown(entry: &GrowingEntry, tx: &WriteTransaction<'_>, name: &str, count: u64) -> Result<GrowingEntry> {
-    if count == 0 { Ok(entry.clone()) } else { Ok(entry.grow(tx, &[(name, count)])?) }
+fn grown(entry: GrowingEntry, tx: &WriteTransaction<'_>, name: &str, count: u64) -> Result<GrowingEntry> {
+    if count == 0 { Ok(entry) } else { Ok(entry.grow(tx, &[(name, count)])?) }
 }
 
 /// How much one call may do.
@@ -125,7 +125,8 @@ impl Catalog {
 
     async fn expire_within(&self, ident: TableIdent, request: ExpireRequest, limits: Limits) -> Result<Expired> {
         let keep_last = check(&request).map_err(Error::Invalid)?;
-        let entry = self.scribe().growing(Change::of_table("expire_snapshots", &ident));
+        // The step that writes it gives it its time.
+        let entry = self.scribe_at(0).growing(Change::of_table("expire_snapshots", &ident));
         let load =
             move |tx: &ReadTransaction<'_>| Ok(tx.load_table(ident.namespace.as_str(), ident.name.as_str())?.table_id);
         let table_id = self.read(load).await?;
@@ -194,7 +195,8 @@ impl Catalog {
             // Leases are read on the writer's thread, as late as can be.
             let step = move |tx: &WriteTransaction<'_>| {
                 let step = tx.expire_snapshots(&with_leases(&expiry, &leases, &*clock), limit)?;
-                let entry = grown(&entry, tx, "expired_snapshots", step.items.len() as u64)?;
+                let entry = entry.clone().at(clock.now_ms());
+                let entry = grown(entry, tx, "expired_snapshots", step.items.len() as u64)?;
                 Ok((step, entry))
             };
             let (step, entry) = self.write(step).await?;
@@ -214,10 +216,10 @@ impl Catalog {
             if more && limit == 0 {
                 break;
             }
-            let (gaps, entry) = (Arc::clone(&gaps), done.entry.clone());
+            let (gaps, clock, entry) = (Arc::clone(&gaps), Arc::clone(&self.clock), done.entry.clone());
             let step = move |tx: &WriteTransaction<'_>| {
                 let step = tx.forget_files(table_id, gaps.get(done_gaps..).unwrap_or_default(), limit)?;
-                let entry = grown(&entry, tx, "forgotten_files", step.files)?;
+                let entry = grown(entry.clone().at(clock.now_ms()), tx, "forgotten_files", step.files)?;
                 Ok((step, entry))
             };
             let (step, entry) = self.write(step).await?;

@@ -162,7 +162,12 @@ impl Scribe {
 impl Catalog {
     /// Who makes changes through this clone now.
     pub(crate) fn scribe(&self) -> Scribe {
-        Scribe { actor: Arc::clone(&self.actor), now_ms: self.clock.now_ms() }
+        self.scribe_at(self.clock.now_ms())
+    }
+
+    /// The same at this time, in milliseconds since 1970-01-01T00:00Z.
+    pub(crate) fn scribe_at(&self, now_ms: i64) -> Scribe {
+        Scribe { actor: Arc::clone(&self.actor), now_ms }
     }
 
     /// A page of the journal, newest first, from the first entry before `before`. With a filter a page may be short of its size
@@ -201,5 +206,80 @@ impl Catalog {
         let before_ms = self.clock.now_ms().saturating_sub(MS_PER_DAY.saturating_mul(self.journal_days.into()));
         while self.write(move |tx| Ok(tx.forget_journal(before_ms, MAX_PER_STEP)?)).await? > 0 {}
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{CatalogOptions, Clock, SystemClock};
+
+    /// Stands still until it is moved.
+    #[derive(Debug, Default)]
+    struct SetClock(AtomicI64);
+
+    impl Clock for SetClock {
+        fn now_ms(&self) -> i64 {
+            self.0.load(Ordering::Relaxed)
+        }
+
+        fn new_uuid(&self) -> Uuid {
+            SystemClock.new_uuid()
+        }
+    }
+
+    async fn entries(catalog: &Catalog) -> Vec<JournalEntry> {
+        let page = catalog.list_journal(JournalFilter::default(), None, PageSize::default()).await.unwrap();
+        page.rows.into_iter().map(|row| row.entry).collect()
+    }
+
+    async fn create(catalog: &Catalog, name: &str) {
+        catalog.create_namespace(name.parse().unwrap(), [].into()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_change_is_that_of_who_asked_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = CatalogOptions { clock: Arc::new(SetClock(77.into())), ..CatalogOptions::default() };
+        let catalog = Catalog::open(folder.path(), options).await.unwrap();
+        create(&catalog.acting_as(Actor { principal: "ann".to_owned(), request_id: "r-1".to_owned() }), "a").await;
+        create(&catalog, "b").await;
+        let told: Vec<_> =
+            entries(&catalog).await.into_iter().map(|told| (told.principal, told.request_id, told.at_ms)).collect();
+        let by = |principal: &str, request_id: &str| (principal.to_owned(), request_id.to_owned(), 77);
+        assert_eq!(told, [by("", ""), by("ann", "r-1")]);
+    }
+
+    #[tokio::test]
+    async fn entries_go_when_they_are_older_than_what_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Arc::new(SetClock::default());
+        let options =
+            CatalogOptions { clock: Arc::<SetClock>::clone(&clock), journal_days: 2, ..CatalogOptions::default() };
+        let catalog = Catalog::open(folder.path(), options).await.unwrap();
+        for name in ["a", "b", "c"] {
+            create(&catalog, name).await;
+            clock.0.fetch_add(MS_PER_DAY, Ordering::Relaxed);
+        }
+        // The first is three days old, and the second two, which is not older than two.
+        catalog.forget_journal().await.unwrap();
+        let left: Vec<_> = entries(&catalog).await.into_iter().map(|told| told.namespace.unwrap()).collect();
+        assert_eq!(left, ["c", "b"]);
+    }
+
+    #[test]
+    fn a_long_list_is_cut_and_says_so() {
+        let name = "x".repeat(MAX_LISTED_BYTES / 2);
+        let listed = |names: usize| {
+            let change = Change::of_catalog("x").with_list("names", &vec![name.clone(); names]);
+            change.detail.get("names").map(|names| names.as_array().unwrap().len())
+        };
+        assert_eq!((listed(0), listed(2), listed(3)), (None, Some(2), Some(3)));
+        let change = Change::of_catalog("x").with_list("names", &vec![name; 5]);
+        assert_eq!(change.detail["names"][2], "and 3 more");
     }
 }

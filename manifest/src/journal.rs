@@ -192,6 +192,15 @@ impl GrowingEntry {
         Self { entry, entry_id: None }
     }
 
+    /// The same entry, of this time in milliseconds since 1970-01-01T00:00Z if it is not written yet.
+    #[must_use]
+    pub fn at(mut self, at_ms: i64) -> Self {
+        if self.entry_id.is_none() {
+            self.entry.at_ms = at_ms;
+        }
+        self
+    }
+
     /// The entry with these added to the counts of its detail, written in this transaction, which must have made a change. The
     /// outcome takes the place of this one once the transaction is durable.
     ///

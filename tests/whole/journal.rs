@@ -23,10 +23,10 @@ fn case(operation: &'static str, method: Method, route: &'static str, body: Valu
     Case { operation, method, route, body, told }
 }
 
-fn declared(name: &str) -> Value {
+fn declared(name: &str, location: &str) -> Value {
     let fields = json!([{"name": "id", "type": "int64"}, {"name": "day", "type": "date"}]);
     json!({
-        "name": name, "schema": {"fields": fields}, "location": "s3://b/t/", "cluster_by": ["id"],
+        "name": name, "schema": {"fields": fields}, "location": location, "cluster_by": ["id"],
         "properties": {"verification": "declared"},
     })
 }
@@ -43,8 +43,9 @@ fn of_table(table: &str, told: &Value) -> Value {
     told
 }
 
-/// Every operation that changes something, in an order in which all succeed. Manifests have two files.
-fn cases() -> Vec<Case> {
+/// Every operation that changes something, in an order in which all succeed. Manifests have two files. An audit of what lies at the
+/// silent place goes on until it is cancelled.
+fn cases(silent: &str) -> Vec<Case> {
     let (post, put, patch, delete) = (Method::POST, Method::PUT, Method::PATCH, Method::DELETE);
     let t = |told: Value| json!([of_table("t", &told)]);
     let mut commit_u = append(&["u1"]);
@@ -52,12 +53,12 @@ fn cases() -> Vec<Case> {
     let commit_t = json!({"table": "n.t", "operation": "delete", "remove": ["a"]});
     vec![
         case("create_namespace", post.clone(), "/v1/namespaces", json!({"name": "n"}), json!([{"namespace": "n"}])),
-        case("create_table", post.clone(), "/v1/namespaces/n/tables", declared("t"), t(json!({}))),
+        case("create_table", post.clone(), "/v1/namespaces/n/tables", declared("t", "s3://b/t/"), t(json!({}))),
         case(
             "create_table",
             post.clone(),
             "/v1/namespaces/n/tables",
-            declared("u"),
+            declared("u", silent),
             json!([of_table("u", &json!({}))]),
         ),
         case(
@@ -208,9 +209,12 @@ async fn changing_operations(server: &Server) -> BTreeSet<String> {
 #[tokio::test]
 async fn every_operation_that_changes_something_is_told_once() {
     let server = Server::start(2).await;
+    // It takes connections, and never answers.
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut operations = BTreeSet::new();
     let mut before = 0;
-    for Case { operation, method, route, body, told } in cases() {
+    let cases = cases(&format!("http://{}/u/", silent.local_addr().unwrap()));
+    for Case { operation, method, route, body, told } in cases {
         let request = server.request(method, route).header("idempotency-key", format!("{operation} {before}"));
         let request = if body.is_null() { request } else { request.json(&body) };
         let again = request.try_clone().unwrap();
@@ -231,7 +235,9 @@ async fn every_operation_that_changes_something_is_told_once() {
         operations.insert(operation.to_owned());
     }
     assert_eq!(operations, changing_operations(&server).await);
-    let ids: Vec<_> = journal(&server, "").await.iter().map(|entry| entry["entry_id"].as_i64().unwrap()).collect();
+    let entries = journal(&server, "").await;
+    assert!(entries.iter().all(|entry| entry["at"].as_str().unwrap() > "2020"), "{entries:?}");
+    let ids: Vec<_> = entries.iter().map(|entry| entry["entry_id"].as_i64().unwrap()).collect();
     assert!(ids.iter().copied().eq(1..=i64::try_from(ids.len()).unwrap()), "{ids:?}");
     server.assert_sound().await;
 }
@@ -239,7 +245,7 @@ async fn every_operation_that_changes_something_is_told_once() {
 #[tokio::test]
 async fn what_is_refused_or_changes_nothing_is_not_told() {
     let server = Server::start(2).await;
-    server.create_table("t", declared("t")).await;
+    server.create_table("t", declared("t", "s3://b/t/")).await;
     server.post("/v1/namespaces/n/tables/t/commits", &append(&["a"])).await;
     server.put(&format!("{TABLE}/tags/x"), &json!({"snapshot_id": 1})).await;
     let before = journal(&server, "").await;
@@ -272,10 +278,10 @@ async fn what_is_refused_or_changes_nothing_is_not_told() {
 #[tokio::test]
 async fn an_audit_that_is_over_is_not_cancelled_once_more() {
     let server = Server::start(2).await;
-    server.create_table("t", declared("t")).await;
+    server.create_table("t", declared("t", "s3://b/t/")).await;
     assert_eq!(server.post(&format!("{TABLE}/audits"), &json!({"mode": "footer"})).await.0, 202);
     let audit = format!("{TABLE}/audits/1");
-    while server.get(&audit).await.1["audit"]["state"] == "running" {
+    while server.get(&audit).await.1["state"] == "running" {
         tokio::task::yield_now().await;
     }
     let before = journal(&server, "").await;
@@ -286,7 +292,7 @@ async fn an_audit_that_is_over_is_not_cancelled_once_more() {
 #[tokio::test]
 async fn the_journal_is_asked_for_a_part_of_it() {
     let server = Server::start(2).await;
-    server.create_table("t", declared("t")).await;
+    server.create_table("t", declared("t", "s3://b/t/")).await;
     server.post("/v1/namespaces", &json!({"name": "n.m"})).await;
     server.post("/v1/namespaces", &json!({"name": "nm"})).await;
     server.post("/v1/namespaces/n/tables/t/commits", &append(&["a"])).await;

@@ -1,5 +1,6 @@
 //! What is asked of a server rather than of its tables: whether it is ready, what it counts, what clients can count on.
 
+use prunus_catalog::CatalogOptions;
 use reqwest::Method;
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -40,6 +41,16 @@ async fn a_server_without_its_tables_is_not_ready() {
     store.execute_batch("PRAGMA foreign_keys = OFF; ALTER TABLE namespace RENAME TO away").unwrap();
     let response = server.request(Method::GET, "/readyz").send().await.unwrap();
     assert_eq!((response.status().as_u16(), &response.headers()["retry-after"]), (503, &"1".parse().unwrap()));
+}
+
+#[tokio::test]
+async fn a_server_on_a_full_disk_is_not_ready_and_says_so_without_a_path() {
+    let server = Server::start_with(CatalogOptions { free_bytes_min: u64::MAX, ..CatalogOptions::default() }).await;
+    let (status, problem) = server.get("/readyz").await;
+    assert_eq!((status, &problem["type"]), (503, &json!("/problems/not-ready")));
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(detail.contains("free bytes") && !detail.contains('/'), "{detail}");
+    assert_eq!(server.get("/v1/namespaces").await.0, 200);
 }
 
 #[tokio::test]

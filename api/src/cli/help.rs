@@ -14,7 +14,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 7] = [
     ("Why a plan is as it is", &["inspect", "explain", "files", "manifests"]),
     ("History", &["snapshots", "changes", "tag", "rollback", "expire"]),
     ("Upkeep of tables", &["audit", "regroup", "orphans"]),
-    ("The server and its data", &["health", "config", "token", "check", "backup", "restore"]),
+    ("The server and its data", &["health", "config", "token", "journal", "check", "backup", "restore"]),
     ("This program", &["completions"]),
 ];
 
@@ -130,6 +130,7 @@ mod tests {
           health       Say whether the server answers and can work; exit code 3 if not
           config       Show how a server would be set up here, or what can be counted on of one that runs
           token        Create, list and revoke tokens: what opens a server that is reached from other machines
+          journal      List who changed what, newest first
           check        Check a catalog, and say all that is wrong with it
           backup       Copy a catalog into a file, also while a server runs
           restore      Put a backup in the place of a catalog

@@ -138,6 +138,12 @@ mod tests {
             {"entry_id": 1, "at": "2026-01-01T00:00:00.000Z", "operation": "create_namespace", "namespace": "shop"},
         ]);
         let entries: Vec<JournalEntryJson> = serde_json::from_value(entries).unwrap();
-        insta::assert_snapshot!(table(&entries), @r#""#);
+        insta::assert_snapshot!(table(&entries), @r"
+        at                         who   operation          of            snapshot   detail
+        ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+        2026-01-03T00:00:00.000Z   ann   alter_table        shop.orders              schema add note; drop x
+        2026-01-02T00:00:00.000Z   -     commit             shop.orders   0 -> 1     added_files 4, operation append
+        2026-01-01T00:00:00.000Z   -     create_namespace   shop
+        ");
     }
 }

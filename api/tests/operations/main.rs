@@ -1,6 +1,8 @@
 //! `prunus check`, `backup` and `restore` as an operator runs them, beside a server and without one.
 #![expect(clippy::unwrap_used, reason = "the helpers of tests are tests, too, but clippy does not see it")]
 
+mod under_load;
+
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
