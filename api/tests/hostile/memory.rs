@@ -60,7 +60,7 @@ impl Prunus {
             let started = Instant::now();
             assert_eq!(Client::connect(self.address).await.get("/healthz").await.status, 200);
             assert_eq!(post(self.address, PLAN, &json!({"filter": "id = 1"})).await.status, 200);
-            assert!(started.elapsed() < SOON / 3, "{:?}", started.elapsed());
+            assert!(started.elapsed() < SOON / 4, "{:?}", started.elapsed());
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         for client in clients {
@@ -76,10 +76,12 @@ async fn bombs_take_no_more_than_the_room_for_bodies() {
     let (address, content) = (prunus.address, vec![b' '; 96 << 20]);
     let bombs = [("gzip", gzip(&content)), ("zstd", zstd(&content))];
     drop(content);
-    let clients = bombs.into_iter().cycle().take(24).map(|(encoding, bomb)| async move {
+    let clients = bombs.into_iter().cycle().take(12).map(|(encoding, bomb)| async move {
         let mut client = Client::connect(address).await;
         client.post(PLAN, &format!("content-encoding: {encoding}\r\n"), bomb).await;
-        assert_eq!(client.answer().await.unwrap().status, 413);
+        let (status, name) = client.answer().await.unwrap().problem();
+        // On a slow machine the last ones wait for longer than a body may take.
+        assert!(name == "body-too-large" || name == "too-many-large-bodies", "{status} {name}");
     });
     let growth = prunus.growth_under(clients).await;
     assert!(growth < BOUND_BYTES, "{} MiB", growth >> 20);
