@@ -27,3 +27,27 @@ pub(crate) async fn to_the_end<T: Send + 'static>(
         Err(Err(_)) => Err(Error::Background.into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+    use tokio::sync::oneshot;
+
+    use super::*;
+    use crate::server::lifecycle::Lifecycle;
+
+    #[tokio::test]
+    async fn the_server_does_not_end_before_work_whose_client_hangs_up() {
+        let lifecycle = Lifecycle::default();
+        let (finish, finished) = oneshot::channel::<()>();
+        let nested = to_the_end(to_the_end(async move {
+            let _ = finished.await;
+            Ok(())
+        }));
+        let request = UNDER_WAY.scope(lifecycle.begin(), nested);
+        assert!(tokio::time::timeout(std::time::Duration::from_millis(50), request).await.is_err());
+        assert!(lifecycle.ended().now_or_never().is_none());
+        finish.send(()).unwrap();
+        lifecycle.ended().await;
+    }
+}

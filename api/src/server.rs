@@ -6,6 +6,7 @@
 mod connections;
 pub(crate) mod gate;
 pub(crate) mod lifecycle;
+mod open_files;
 mod refusal;
 mod socket;
 mod tls;

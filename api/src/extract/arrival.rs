@@ -184,3 +184,53 @@ impl Arrival {
         self.make_room(bytes).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::room::FREE_BYTES;
+    use super::*;
+
+    fn rules() -> Arc<BodyRules> {
+        Arc::new(BodyRules::of(&LimitSettings { body_bytes: 1 << 20, body_seconds: 1, ..LimitSettings::default() }))
+    }
+
+    /// A body of so many bytes, as it arrives.
+    async fn arrived(turn: &BodyTurn, bytes: usize) -> Result<usize, Problem> {
+        let body = Body::from(vec![b' '; bytes]);
+        turn.arrive(&HeaderMap::new(), body).await.map(|bytes| bytes.len())
+    }
+
+    #[tokio::test]
+    async fn a_body_for_which_there_is_no_room_is_refused_and_a_small_one_needs_none() {
+        let rules = rules();
+        let [mut all, mut beyond] = [(); 2].map(|()| Held::none(&rules.room));
+        all.grow_to(FREE_BYTES + MIN_ROOM_BYTES).await;
+        beyond.grow_to(2 * FREE_BYTES).await;
+        let check = async |bytes: usize| arrived(&BodyTurn::new(&rules), bytes).await;
+        assert!(matches!(check(FREE_BYTES + 1).await, Err(Problem::NoRoomForBody)));
+        assert_eq!(check(FREE_BYTES).await.unwrap(), FREE_BYTES);
+        drop(beyond);
+        assert_eq!(check(FREE_BYTES + 1).await.unwrap(), FREE_BYTES + 1);
+    }
+
+    #[tokio::test]
+    async fn a_body_has_its_room_for_as_long_as_its_turn_is_held() {
+        let rules = rules();
+        let mut all = Held::none(&rules.room);
+        all.grow_to(FREE_BYTES + MIN_ROOM_BYTES).await;
+        let turn = BodyTurn::new(&rules);
+        assert!(arrived(&turn, FREE_BYTES + 1).await.is_ok());
+        let other = BodyTurn::new(&rules);
+        assert!(arrived(&other, FREE_BYTES + 1).await.is_err());
+        drop(turn);
+        assert!(arrived(&other, FREE_BYTES + 1).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_body_that_was_put_back_is_read_as_it_is() {
+        let turn = BodyTurn::new(&rules());
+        assert!(arrived(&turn, 1).await.is_ok());
+        let headers = HeaderMap::from_iter([(axum::http::header::CONTENT_ENCODING, "gzip".parse().unwrap())]);
+        assert_eq!(turn.arrive(&headers, Body::from("{}")).await.unwrap(), "{}");
+    }
+}

@@ -15,6 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::lifecycle::{Lifecycle, Phase};
+use super::open_files;
 use super::socket::Socket;
 use super::tls::Tls;
 use super::{MAX_HEADER_BYTES, refusal, seconds};
@@ -54,7 +55,7 @@ impl Connections {
             http: http(limits),
             handshake_time: seconds(limits.header_seconds),
             write_time: seconds(limits.write_seconds),
-            places: Arc::new(Semaphore::new(limits.connections.min(Semaphore::MAX_PERMITS))),
+            places: Arc::new(Semaphore::new(open_files::make_room(limits.connections).min(Semaphore::MAX_PERMITS))),
             refusals: Arc::new(Semaphore::new(MAX_REFUSALS)),
             lifecycle,
         }))

@@ -52,7 +52,7 @@ impl Lifecycle {
     }
 
     /// Returns when nothing has begun that has not ended.
-    pub(super) async fn ended(&self) {
+    pub(crate) async fn ended(&self) {
         let _ = self.0.begun.subscribe().wait_for(|begun| *begun == 0).await;
     }
 }

@@ -1,0 +1,17 @@
+//! Clients that are slow, many, broken or hostile: each is refused or bounded, and others are answered meanwhile.
+//!
+//! They speak through plain sockets, since no client library would send what they do. Where a limit must be small to be met, the
+//! server runs in this process; what it takes of memory is seen at the binary.
+
+mod answers;
+mod bodies;
+mod client;
+mod connections;
+mod encodings;
+mod heads;
+mod memory;
+mod server;
+mod shutdown;
+mod smuggling;
+mod tls;
+mod tls_files;
