@@ -30,6 +30,7 @@ mod inspection;
 mod leases;
 mod lies;
 mod lists;
+mod locations;
 mod manifests;
 mod old_stores;
 mod orphans;
