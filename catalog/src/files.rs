@@ -8,7 +8,7 @@ use prunus_statistics::{FileColumn, PrimitiveType};
 use crate::catalog::Catalog;
 use crate::file_chunk::{NamedPartition, named_partition};
 use crate::history::History;
-use crate::location::Location;
+use crate::location::{Location, without_credentials};
 use crate::name::TableIdent;
 use crate::page::PageSize;
 use crate::plan::{ResolvedSnapshot, SnapshotRef};
@@ -122,5 +122,5 @@ pub(crate) fn live_file(
 ) -> Result<DataFileRow> {
     let location = location_in(table, &path).map_err(Error::Invalid)?;
     tx.get_live_file(table.table_id, snapshot_id, location.as_str())?
-        .ok_or(Error::NotFound { what: "file", name: path })
+        .ok_or_else(|| Error::NotFound { what: "file", name: without_credentials(&path).into_owned() })
 }

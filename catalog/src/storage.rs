@@ -20,8 +20,8 @@ use futures::{StreamExt, TryStreamExt};
 use object_store::{GetRange, ObjectMeta, ObjectStore};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-use crate::collect::{self, FooterError};
-use crate::location::{Location, LocationError};
+use crate::collect;
+use crate::location::Location;
 use confined::Listing;
 use connector::Redirects;
 use retry::{may_answer_otherwise, storage_error};
@@ -32,7 +32,7 @@ pub use activity::{
 };
 pub(crate) use allowed::Allowed;
 pub use allowed::AllowedLocations;
-pub use failure::StoreFailure;
+pub use failure::{StorageError, StoreFailure};
 pub use options::{ObjectStoreOptions, UnknownOption};
 pub use retry::{MAX_REQUESTS_AT_ONCE, MAX_RETRIES, MAX_RETRY_TIME};
 
@@ -89,55 +89,6 @@ pub struct StoredObject {
     pub etag: Option<String>,
     /// When it was written, in milliseconds since 1970-01-01T00:00Z.
     pub last_modified_ms: i64,
-}
-
-/// Why an object cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum StorageError {
-    /// There is nothing there.
-    #[error("there is no such file")]
-    NotFound,
-    /// What is there is a folder, a pipe or a device, or cannot be reached.
-    #[error("it is not a regular file")]
-    NotAFile,
-    /// The store does not let us.
-    #[error("the store refuses access")]
-    Denied,
-    /// The store cannot be set up from the environment of the server.
-    #[error("the object store of this location is not set up here")]
-    Unusable(#[source] StoreFailure),
-    /// Files of this machine cannot be kept apart from others here, so none is read.
-    #[error("files cannot be confined to folders on the server's machine, which takes Linux 5.6 or newer")]
-    Unconfined,
-    /// The store answers with the address of another place, which is not asked.
-    #[error("the store answers with status {status}, which leads to another place")]
-    Redirected {
-        /// The status code, one of 3xx.
-        status: u16,
-    },
-    /// The store answers that it will not do this, now or later.
-    #[error("the store answers with status {status}")]
-    Refused {
-        /// The status code, one of 4xx.
-        status: u16,
-        /// What else it said.
-        source: StoreFailure,
-    },
-    /// The store failed, for now.
-    #[error("the object store failed")]
-    Unavailable(#[source] StoreFailure),
-    /// There was no time left for it.
-    #[error("the object store answers too slowly")]
-    TooSlow,
-    /// The object was replaced between two requests.
-    #[error("the file was replaced while it was read")]
-    Replaced,
-    /// The location cannot be asked for.
-    #[error(transparent)]
-    Location(#[from] LocationError),
-    /// The object is no Parquet file that can be registered.
-    #[error(transparent)]
-    Footer(#[from] FooterError),
 }
 
 /// A Parquet file's metadata as bytes, and what the store says of the object.
@@ -487,27 +438,6 @@ fn stored_object(location: Location, meta: &ObjectMeta) -> StoredObject {
         size_bytes: meta.size,
         etag: meta.e_tag.clone(),
         last_modified_ms: meta.last_modified.timestamp_millis(),
-    }
-}
-
-impl StorageError {
-    /// Whether the same request may succeed later.
-    pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::Unavailable(_) | Self::TooSlow | Self::Replaced)
-    }
-
-    /// What the store failed of, for those who asked: in a few words, which tell nothing of credentials or of the inside.
-    pub(crate) fn short_cause(&self) -> Option<String> {
-        match self {
-            Self::Unavailable(failure) => failure.short_cause(),
-            Self::TooSlow => Some("it answers too slowly".to_owned()),
-            _ => None,
-        }
-    }
-
-    /// Whether it may be the store that is at fault, and not the one object.
-    pub(crate) fn may_be_of_all(&self) -> bool {
-        matches!(self, Self::Unavailable(_) | Self::TooSlow | Self::Denied | Self::Unusable(_) | Self::Unconfined)
     }
 }
 

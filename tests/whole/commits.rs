@@ -122,7 +122,7 @@ async fn faults_of_a_commit_say_where_they_are() {
     let server = server().await;
     let body = json!({"operation": "overwrite", "add": [file("n", 0, 9), {"path": "x", "size_bytes": 1}], "remove": ["/a", ""]});
     let (status, problem) = server.try_commit("t", &body).await;
-    assert_eq!((status, of_faults(&problem, "at")), (422, vec!["remove[1]", "add[1]"]), "{problem}");
+    assert_eq!((status, of_faults(&problem, "at")), (422, vec!["remove[1]", "add[1].path"]), "{problem}");
 }
 
 #[tokio::test]

@@ -31,6 +31,7 @@ mod leases;
 mod journal;
 mod lies;
 mod lists;
+mod locations;
 mod manifests;
 mod old_stores;
 mod orphans;

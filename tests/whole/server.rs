@@ -33,8 +33,19 @@ impl Server {
     }
 
     pub(crate) async fn start_with(options: CatalogOptions) -> Self {
+        Self::start_in(tempfile::tempdir().unwrap(), options).await
+    }
+
+    /// Starts a server on what another one has so far.
+    pub(crate) async fn start_from(other: &Self, options: CatalogOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("store")).unwrap();
+        prunus_catalog::backup(&other.store(), &folder.path().join("store").join("prunus.db")).await.unwrap();
+        Self::start_in(folder, options).await
+    }
+
+    async fn start_in(folder: TempDir, options: CatalogOptions) -> Self {
+        std::fs::create_dir_all(folder.path().join("store")).unwrap();
         std::fs::create_dir(folder.path().join("data")).unwrap();
         let catalog = Catalog::open(&folder.path().join("store"), options).await.unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

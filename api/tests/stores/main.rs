@@ -17,3 +17,4 @@ mod s3;
 mod s3_audits;
 mod s3_failures;
 mod s3_server;
+mod secrets;

@@ -67,13 +67,14 @@ enum Kind {
 impl<'t> Parts<'t> {
     fn of(text: &'t str) -> Option<Self> {
         let (scheme, rest) = text.split_once(':').filter(|(scheme, _)| is_scheme(scheme))?;
-        let kind = match scheme.to_ascii_lowercase().as_str() {
-            "file" => Kind::Local,
-            "http" | "https" => Kind::Http,
-            "abfs" | "abfss" => Kind::Container,
-            "s3" | "s3a" | "s3n" | "gs" | "gcs" | "az" | "azure" | "adl" => Kind::Bucket,
-            _ => Kind::Unknown,
-        };
+        let kinds: [(&[&str], Kind); 4] = [
+            (&["file"], Kind::Local),
+            (&["http", "https"], Kind::Http),
+            (&["abfs", "abfss"], Kind::Container),
+            (&["s3", "s3a", "s3n", "gs", "gcs", "az", "azure", "adl"], Kind::Bucket),
+        ];
+        let is_one = |schemes: &[&str]| schemes.iter().any(|one| one.eq_ignore_ascii_case(scheme));
+        let kind = kinds.into_iter().find(|(schemes, _)| is_one(schemes)).map_or(Kind::Unknown, |(_, kind)| kind);
         let has_authority = rest.starts_with("//") || kind != Kind::Local;
         let rest = rest.trim_start_matches(['/', '\\']);
         let end = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use futures::{StreamExt, TryStreamExt, stream};
-use prunus_catalog::{Location, Storage, StorageError, StoredObject};
+use prunus_catalog::{Location, Storage, StorageError, StoredObject, without_credentials};
 
 use crate::cli::CliError;
 
@@ -175,7 +175,7 @@ fn is_wanted(below: &str) -> bool {
 pub(in crate::cli) fn locate(text: &str) -> Result<Location, CliError> {
     let absolute = if is_url(text) { text.to_owned() } else { absolute_path(text)? };
     Location::parse(&absolute, None)
-        .map_err(|error| CliError::Path { path: text.to_owned(), reason: error.to_string() })
+        .map_err(|error| CliError::Path { path: without_credentials(text).into_owned(), reason: error.to_string() })
 }
 
 fn is_url(text: &str) -> bool {
