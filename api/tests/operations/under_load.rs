@@ -43,7 +43,7 @@ impl Api {
 
     async fn send(&self, method: Method, route: &str, body: Option<Value>) -> (u16, Value) {
         let request = self.client.request(method, format!("{}/v1/{route}", self.url));
-        let request = body.iter().fold(request, |request, body| request.json(body));
+        let request = body.iter().fold(request, reqwest::RequestBuilder::json);
         let answer = request.send().await.unwrap();
         let (status, text) = (answer.status().as_u16(), answer.text().await.unwrap());
         (status, serde_json::from_str(&text).unwrap_or_default())
