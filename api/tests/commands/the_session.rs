@@ -170,6 +170,7 @@ fn drops(session: &Session) {
     session.does(&["namespace", "drop", "shop"]);
     let (text, told) = session.shows(&["journal", "shop.t", "--since", "1d", "--limit", "1"]);
     assert!(text.ends_with("--limit ended the listing\n"), "{text}");
-    assert_eq!((&told["entries"][0]["operation"], &told["more"]), (&"delete_table".into(), &true.into()), "{told}");
+    assert_eq!(told["entries"][0]["operation"], "delete_table");
+    assert!(told["next_page_token"].is_string(), "{told}");
     assert_eq!(session.does(&["namespace", "list"]), "");
 }

@@ -1,5 +1,10 @@
 //! `prunus check`, `backup` and `restore` as an operator runs them, beside a server and without one.
-#![expect(clippy::unwrap_used, reason = "the helpers of tests are tests, too, but clippy does not see it")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "the helpers of tests are tests, too, but clippy does not see it"
+)]
 
 mod under_load;
 

@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use reqwest::{Client, Method};
@@ -32,7 +31,6 @@ const FILTERS: [Option<&str>; 5] = [
 ];
 
 /// A server's routes.
-#[derive(Clone)]
 struct Api {
     url: String,
     client: Client,
@@ -45,7 +43,7 @@ impl Api {
 
     async fn send(&self, method: Method, route: &str, body: Option<Value>) -> (u16, Value) {
         let request = self.client.request(method, format!("{}/v1/{route}", self.url));
-        let request = body.iter().fold(request, |request, body| request.json(body));
+        let request = body.iter().fold(request, reqwest::RequestBuilder::json);
         let answer = request.send().await.unwrap();
         let (status, text) = (answer.status().as_u16(), answer.text().await.unwrap());
         (status, serde_json::from_str(&text).unwrap_or_default())
@@ -103,7 +101,7 @@ fn file(series: &str, number: u64) -> Value {
 }
 
 /// Runs one kind of work until it is told to stop, so many times at least; `number` counts.
-async fn until(stop: Arc<AtomicBool>, work: impl AsyncFn(u64)) {
+async fn until(stop: &AtomicBool, work: impl AsyncFn(u64)) {
     let mut number = 0;
     while !stop.load(Ordering::Relaxed) || number < 3 {
         work(number).await;
@@ -112,7 +110,7 @@ async fn until(stop: Arc<AtomicBool>, work: impl AsyncFn(u64)) {
 }
 
 /// Appends to `t`, and removes every second file of that again.
-async fn commits(api: Api, stop: Arc<AtomicBool>) {
+async fn commits(api: &Api, stop: &AtomicBool) {
     until(stop, async |number| {
         let append = json!({"operation": "append", "add": [file("a", 2 * number), file("a", 2 * number + 1)]});
         api.does(Method::POST, &route("t", "commits"), append).await;
@@ -123,7 +121,7 @@ async fn commits(api: Api, stop: Arc<AtomicBool>) {
 }
 
 /// Appends to both tables at once.
-async fn transactions(api: Api, stop: Arc<AtomicBool>) {
+async fn transactions(api: &Api, stop: &AtomicBool) {
     until(stop, async |number| {
         let commit =
             |table: &str| json!({"table": format!("n.{table}"), "operation": "append", "add": [file("b", number)]});
@@ -133,7 +131,7 @@ async fn transactions(api: Api, stop: Arc<AtomicBool>) {
 }
 
 /// Gives tags, which move, and lets old snapshots go.
-async fn tags_and_expires(api: Api, stop: Arc<AtomicBool>) {
+async fn tags_and_expires(api: &Api, stop: &AtomicBool) {
     until(stop, async |number| {
         for table in TABLES {
             let newest = api.get(&route(table, "snapshots?page_size=1")).await["snapshots"][0]["snapshot_id"].take();
@@ -147,7 +145,7 @@ async fn tags_and_expires(api: Api, stop: Arc<AtomicBool>) {
     .await;
 }
 
-async fn plans(api: Api, stop: Arc<AtomicBool>) {
+async fn plans(api: &Api, stop: &AtomicBool) {
     until(stop, async |number| {
         let filter = FILTERS[usize::try_from(number).unwrap() % FILTERS.len()];
         api.does(Method::POST, &route("t", "plan"), json!({"filter": filter, "dry_run": number % 2 == 0})).await;
@@ -220,21 +218,21 @@ async fn a_backup_under_load_is_sound_and_plans_what_the_server_does() {
     let server = Server::start(&data);
     let live = Api::of(&server);
     live.create_tables().await;
-    let stop = Arc::new(AtomicBool::new(false));
-    let load = [
-        tokio::spawn(commits(live.clone(), Arc::clone(&stop))),
-        tokio::spawn(transactions(live.clone(), Arc::clone(&stop))),
-        tokio::spawn(tags_and_expires(live.clone(), Arc::clone(&stop))),
-        tokio::spawn(plans(live.clone(), Arc::clone(&stop))),
-    ];
+    let stop = AtomicBool::new(false);
     let backup = |number: usize| folder.path().join(format!("backup-{number}.db"));
-    for number in 0..BACKUPS {
-        back_up(&live, &data, number, backup(number)).await;
-    }
-    stop.store(true, Ordering::Relaxed);
-    for worker in load {
-        worker.await.unwrap();
-    }
+    let backups = async {
+        for number in 0..BACKUPS {
+            back_up(&live, &data, number, backup(number)).await;
+        }
+        stop.store(true, Ordering::Relaxed);
+    };
+    tokio::join!(
+        commits(&live, &stop),
+        transactions(&live, &stop),
+        tags_and_expires(&live, &stop),
+        plans(&live, &stop),
+        backups,
+    );
     for number in 0..BACKUPS {
         let empty = folder.path().join(format!("restored-{number}"));
         let output = prunus("restore", &empty, ["--from"], backup(number)).await;

@@ -115,8 +115,8 @@ fn record_all(tx: &WriteTransaction<'_>, ready: &[ReadyCommit]) -> Result<Made<V
         Ok(TableCommitted { table: ready.table.clone(), committed: ready.record(checked)? })
     };
     let committed = ready.iter().zip(checked).map(record).collect::<Result<Vec<_>>>()?;
-    let changed = |(ready, done): (&ReadyCommit, &TableCommitted)| ready.change("commit_transaction", &done.committed);
-    let changes = ready.iter().zip(&committed).map(changed).collect();
+    let told = |(ready, done): (&ReadyCommit, &TableCommitted)| ready.change("commit_transaction", &done.committed);
+    let changes = ready.iter().zip(&committed).map(told).collect();
     Ok(Made::changes(committed, changes))
 }
 
