@@ -110,7 +110,7 @@ impl Catalog {
         };
         let (store, tokens) = blocking::run(move || {
             let store = Store::open_with(&path, &store_options)?;
-            let tokens = store.read(|tx| Tokens::load(tx))?;
+            let tokens = store.read(Tokens::load)?;
             Ok((store, tokens))
         })
         .await?;

@@ -34,21 +34,21 @@ pub(crate) struct Guard {
 }
 
 /// The operations of a route by their methods, each with what it needs.
-type Operations = Vec<(Method, Option<Need>)>;
+type Operations = Vec<(Method, Need)>;
 
 impl Guard {
     /// For these routes.
     pub(crate) fn new(access: Access, catalog: Catalog, routes: &Paths) -> Self {
         let needs = routes.paths.iter().map(|(path, item)| {
             let operations = operations_of(item);
-            let need = |id: &Option<String>| id.as_deref().and_then(need_of);
+            let need = |id: &Option<String>| id.as_deref().map_or(Need::Impossible, need_of);
             (path.clone(), operations.map(|(method, operation)| (method, need(&operation.operation_id))).collect())
         });
         Self { access, catalog, anyone: Arc::new(Principal::anyone()), routes: needs.collect() }
     }
 
     /// What the operation of a request needs; `None` where there is none.
-    fn operation(&self, request: &Request) -> Option<Option<Need>> {
+    fn operation(&self, request: &Request) -> Option<Need> {
         let route = request.extensions().get::<MatchedPath>()?;
         let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
         let operations = self.routes.get(route.as_str())?;
@@ -71,15 +71,15 @@ impl Guard {
         }
         // What no route takes is refused by the router, which has nothing to show of it.
         let Some(need) = self.operation(request) else { return Ok(None) };
-        if need == Some(Need::Anyone) {
+        if need == Need::Anyone {
             return Ok(None);
         }
         let principal = self.principal(request.headers())?;
         match need {
-            Some(Need::Anyone | Need::Token) => {}
-            Some(Need::OfPath(role)) => require_of_path(&principal, role, request).await?,
-            Some(Need::OfBody(role) | Need::Somewhere(role)) => principal.require_somewhere(role)?,
-            None => return Err(Problem::Closed),
+            Need::Anyone | Need::Token => {}
+            Need::OfPath(role) => require_of_path(&principal, role, request).await?,
+            Need::OfBody(role) | Need::Somewhere(role) => principal.require_somewhere(role)?,
+            Need::Impossible => return Err(Problem::Closed),
         }
         Ok(Some(principal))
     }

@@ -5,12 +5,13 @@
 
 use std::net::IpAddr;
 
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Uri, header};
 
 /// Whether all that a request says of its host is a loopback name. What says nothing is from no browser.
 pub(crate) fn is_loopback(uri: &Uri, headers: &HeaderMap) -> bool {
     let of_headers = headers.get_all(header::HOST).iter().map(|host| host.to_str().unwrap_or_default());
-    of_headers.chain(uri.authority().map(|authority| authority.as_str())).all(is_loopback_authority)
+    of_headers.chain(uri.authority().map(Authority::as_str)).all(is_loopback_authority)
 }
 
 /// Of a host, or of a host and a port.

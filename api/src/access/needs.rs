@@ -18,6 +18,8 @@ pub(crate) enum Need {
     OfBody(Role),
     /// The role on some namespace. What is answered, and what may be done, is bounded by where they have it.
     Somewhere(Role),
+    /// More than anyone has.
+    Impossible,
 }
 
 /// The operations by their ids in the document of the API, each with what it needs. One that does not stand here is let to nobody.
@@ -78,9 +80,9 @@ const NEEDS: [(&str, Need); 46] = [
     ("list_orphans", OfPath(Writer)),
 ];
 
-/// What an operation needs; `None` if nothing is enough.
-pub(crate) fn need_of(operation: &str) -> Option<Need> {
-    NEEDS.iter().find(|(known, _)| *known == operation).map(|(_, need)| *need)
+/// What an operation needs.
+pub(crate) fn need_of(operation: &str) -> Need {
+    NEEDS.iter().find(|(known, _)| *known == operation).map_or(Need::Impossible, |(_, need)| *need)
 }
 
 #[cfg(test)]
@@ -102,6 +104,6 @@ mod tests {
 
     #[test]
     fn an_unknown_operation_is_let_to_nobody() {
-        assert_eq!(need_of("shut_down"), None);
+        assert_eq!(need_of("shut_down"), Need::Impossible);
     }
 }

@@ -73,14 +73,14 @@ fn complete_operation(operation: &mut Operation, takes_key: bool) {
 /// Says what the door answers. Where a server needs no token, an operation that would need one is open without.
 fn complete_access(operation: &mut Operation) {
     answer(operation, [problems::MISDIRECTED]);
-    let need = operation.operation_id.as_deref().and_then(need_of);
-    if need == Some(Need::Anyone) {
+    let need = operation.operation_id.as_deref().map_or(Need::Impossible, need_of);
+    if need == Need::Anyone {
         return;
     }
     let token = SecurityRequirement::new::<_, _, String>(BEARER, []);
     operation.security = Some(vec![token, SecurityRequirement::default()]);
     answer(operation, [problems::UNAUTHORIZED]);
-    if need != Some(Need::Token) {
+    if need != Need::Token {
         answer(operation, [problems::FORBIDDEN]);
     }
 }

@@ -45,7 +45,7 @@ fn grants(texts: &[String]) -> Result<Grants, Vec<Fault>> {
             Err(error) => faults.push(Fault::at(format!("grants[{index}]"), error.to_string())),
         }
     }
-    if faults.is_empty() { Grants::new(grants).map_err(|fault| vec![fault]) } else { Err(faults) }
+    if faults.is_empty() { Grants::new(grants) } else { Err(faults) }
 }
 
 /// A token as it stands, without the secret, which nobody can tell.

@@ -66,6 +66,13 @@ impl Api {
         api
     }
 
+    /// Ends it; its folder stays.
+    pub(crate) fn close(self) -> TempDir {
+        let Self { router, catalog, folder, .. } = self;
+        drop((router, catalog));
+        folder
+    }
+
     /// A token with these grants.
     pub(crate) async fn token(&self, name: &str, grants: &[&str]) -> String {
         give_token(&self.catalog, name, grants).await

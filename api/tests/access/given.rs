@@ -131,8 +131,8 @@ async fn a_table_is_renamed_by_who_may_write_in_both_namespaces() {
     let both = api.token("both", &["writer:p.own", "writer:other"]).await;
     let rename = json!({"rename": "other.u"});
     let path = "/v1/namespaces/p.own/tables/t";
-    let patch = async |token: &str| api.send(Method::PATCH, path, Some(token), Some(&rename)).await.status.as_u16();
-    assert_eq!((patch(&own).await, patch(&both).await), (403, 200));
+    let renames = async |token: &str| api.send(Method::PATCH, path, Some(token), Some(&rename)).await.status.as_u16();
+    assert_eq!((renames(&own).await, renames(&both).await), (403, 200));
 }
 
 #[tokio::test]

@@ -64,7 +64,7 @@ const ROWS: [Row; 45] = [
     ("POST", "/v1/namespaces/{namespace}/tables/{table}/explain", "", FILE, 404,        "???? ++-+ ++-+ ++-+"),
     ("POST", "/v1/namespaces/{namespace}/tables/{table}/regroup", "", DRY_RUN, 200,     "???? ---- ++-+ ++-+"),
     ("GET", "/v1/namespaces/{namespace}/tables/{table}/audits", "", "", 200,            "???? ++-+ ++-+ ++-+"),
-    ("POST", "/v1/namespaces/{namespace}/tables/{table}/audits", "", "{}", 202,         "???? ---- ++-+ ++-+"),
+    ("POST", "/v1/namespaces/{namespace}/tables/{table}/audits", "", AUDIT, 202,        "???? ---- ++-+ ++-+"),
     ("GET", "/v1/namespaces/{namespace}/tables/{table}/audits/{audit_id}", "99", "", 404, "???? ++-+ ++-+ ++-+"),
     ("DELETE", "/v1/namespaces/{namespace}/tables/{table}/audits/{audit_id}", "99", "", 404, "???? ---- ++-+ ++-+"),
     ("GET", "/v1/namespaces/{namespace}/tables/{table}/snapshots", "", "", 200,         "???? ++-+ ++-+ ++-+"),
@@ -88,6 +88,7 @@ const PROPERTY: &str = r#"{"properties": {"owner": "me"}}"#;
 const REMOVAL: &str = r#"{"operation": "delete", "remove": ["/data/none.parquet"]}"#;
 const TRANSACTION: &str =
     r#"{"commits": [{"table": "p.own.t", "operation": "delete", "remove": ["/data/none.parquet"]}]}"#;
+const AUDIT: &str = r#"{"mode": "footer"}"#;
 const FILE: &str = r#"{"path": "/data/none.parquet", "filter": "x = 1"}"#;
 const DRY_RUN: &str = r#"{"dry_run": true}"#;
 const SNAPSHOT: &str = r#"{"snapshot_id": 99}"#;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use axum::http::{Request, StatusCode};
+use prunus_catalog::{Catalog, CatalogOptions};
 use serde_json::json;
 
 use crate::api::Api;
@@ -46,7 +47,8 @@ async fn the_store_and_the_log_have_no_secret() {
     let writer = log.clone();
     let subscriber =
         tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(move || writer.clone());
-    let _guard = tracing::subscriber::set_default(subscriber.finish());
+    // That of the whole process, so that nothing that other tests log goes another way.
+    tracing::subscriber::set_global_default(subscriber.finish()).unwrap();
     let api = Api::new().await;
     let new = json!({"name": "hidden", "grants": ["reader:p"]});
     let request = Request::post("/v1/tokens").header("idempotency-key", "k").header("content-type", "application/json");
@@ -85,15 +87,8 @@ async fn tokens_are_as_they_were_when_the_catalog_is_opened_again() {
     let api = Api::new().await;
     let (holds, gone) = (api.token("holds", &["reader:p"]).await, api.token("gone", &["reader"]).await);
     api.delete("/v1/tokens/gone", &api.root).await;
-    let Api { catalog, folder, .. } = api;
-    drop(catalog);
-    let again = loop {
-        // The router, which went with the rest of it, may be a moment in closing the store.
-        match prunus_catalog::Catalog::open(folder.path(), prunus_catalog::CatalogOptions::default()).await {
-            Ok(again) => break again,
-            Err(_) => tokio::time::sleep(std::time::Duration::from_millis(10)).await,
-        }
-    };
+    let folder = api.close();
+    let again = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
     assert_eq!(again.authenticate(&holds).unwrap().name(), "holds");
     assert_eq!(again.authenticate(&gone).unwrap_err().to_string(), "the token `gone` is revoked");
 }

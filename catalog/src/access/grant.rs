@@ -92,13 +92,13 @@ impl Grants {
     ///
     /// # Errors
     /// The fault, if there are none or too many, or two of one place.
-    pub fn new(mut grants: Vec<Grant>) -> Result<Self, Fault> {
+    pub fn new(mut grants: Vec<Grant>) -> Result<Self, Vec<Fault>> {
         if !(1..=MAX_GRANTS).contains(&grants.len()) {
-            return Err(Fault::at("grants", format!("a token has from 1 to {MAX_GRANTS} grants")));
+            return Err(vec![Fault::at("grants", format!("a token has from 1 to {MAX_GRANTS} grants"))]);
         }
         grants.sort_by(|one, other| one.scope.cmp(&other.scope));
         match grants.windows(2).find(|two| matches!(two, [one, other] if one.scope == other.scope)) {
-            Some([one, other]) => Err(Fault::at("grants", format!("`{one}` and `{other}` are of one place"))),
+            Some([one, other]) => Err(vec![Fault::at("grants", format!("`{one}` and `{other}` are of one place"))]),
             _ => Ok(Self(grants)),
         }
     }
@@ -139,7 +139,7 @@ impl Grants {
 mod tests {
     use super::*;
 
-    fn grants(texts: &[&str]) -> Result<Grants, Fault> {
+    fn grants(texts: &[&str]) -> Result<Grants, Vec<Fault>> {
         Grants::new(texts.iter().map(|text| text.parse().unwrap()).collect())
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prunus_manifest::{Error, GrantRow, MAX_TOKENS, NewTokenRow, Role, TokenRow};
+use prunus_manifest::{Error, GrantRow, MAX_TOKENS, NewTokenRow, Role, TokenRow, WriteTransaction};
 
 use crate::fixture::Fixture;
 
@@ -21,7 +21,12 @@ fn new(name: &str) -> NewTokenRow {
 }
 
 fn create(fixture: &Fixture, new: &NewTokenRow) -> Result<TokenRow, Error> {
-    fixture.store().write(|tx| tx.create_token(new))
+    let new = new.clone();
+    fixture.store().write(move |tx| tx.create_token(&new))
+}
+
+fn revoke(fixture: &Fixture, name: &'static str, now_ms: i64) -> Result<TokenRow, Error> {
+    fixture.store().write(move |tx| tx.revoke_token(name, now_ms))
 }
 
 #[test]
@@ -41,38 +46,35 @@ fn a_token_is_read_as_it_was_created() {
 fn a_revoked_token_keeps_its_name_and_its_time() {
     let fixture = Fixture::new();
     create(&fixture, &new("one")).unwrap();
-    let revoke = |name: &str, now_ms| fixture.store().write(|tx| tx.revoke_token(name, now_ms));
-    assert_eq!(revoke("one", 150).unwrap().revoked_at_ms, Some(150));
-    assert_eq!(revoke("one", 160).unwrap().revoked_at_ms, Some(150));
+    assert_eq!(revoke(&fixture, "one", 150).unwrap().revoked_at_ms, Some(150));
+    assert_eq!(revoke(&fixture, "one", 160).unwrap().revoked_at_ms, Some(150));
     assert!(matches!(create(&fixture, &new("one")), Err(Error::TokenExists(name)) if name == "one"));
-    assert!(matches!(revoke("none", 150), Err(Error::TokenNotFound(name)) if name == "none"));
+    assert!(matches!(revoke(&fixture, "none", 150), Err(Error::TokenNotFound(name)) if name == "none"));
 }
 
 #[test]
 fn only_tokens_that_hold_count_against_the_limit() {
+    fn token(number: u32) -> NewTokenRow {
+        NewTokenRow { expires_at_ms: None, ..new(&format!("t{number}")) }
+    }
     let fixture = Fixture::new();
-    let token = |number: u32, expires_at_ms| NewTokenRow { expires_at_ms, ..new(&format!("t{number}")) };
-    let fill = |tx: &prunus_manifest::WriteTransaction<'_>| {
-        for number in 0..MAX_TOKENS {
-            tx.create_token(&token(number, None))?;
-        }
-        Ok(())
-    };
-    // Two that hold no more: one expired, one revoked.
-    create(&fixture, &NewTokenRow { created_at_ms: 50, ..token(MAX_TOKENS, Some(100)) }).unwrap();
-    create(&fixture, &token(MAX_TOKENS + 1, None)).unwrap();
-    fixture.store().write(|tx| tx.revoke_token(&format!("t{}", MAX_TOKENS + 1), 100)).unwrap();
+    // Two that hold no more: one is expired by the time of the others, one is revoked.
+    create(&fixture, &NewTokenRow { created_at_ms: 50, expires_at_ms: Some(100), ..token(MAX_TOKENS) }).unwrap();
+    create(&fixture, &new("revoked")).unwrap();
+    revoke(&fixture, "revoked", 100).unwrap();
+    let fill =
+        |tx: &WriteTransaction<'_>| (0..MAX_TOKENS).try_for_each(|number| tx.create_token(&token(number)).map(drop));
     fixture.store().write(fill).unwrap();
-    assert!(matches!(create(&fixture, &token(MAX_TOKENS + 2, None)), Err(Error::TooManyTokens)));
-    fixture.store().write(|tx| tx.revoke_token("t0", 100)).unwrap();
-    create(&fixture, &token(MAX_TOKENS + 2, None)).unwrap();
+    assert!(matches!(create(&fixture, &token(MAX_TOKENS + 1)), Err(Error::TooManyTokens)));
+    revoke(&fixture, "t0", 100).unwrap();
+    create(&fixture, &token(MAX_TOKENS + 1)).unwrap();
 }
 
 #[test]
 fn namespaces_below_one_are_listed_in_pages() {
     let fixture = Fixture::new();
     for name in ["a", "a!", "a-b", "a.b", "a.b.c", "a.c", "a0", "ab", "b"] {
-        fixture.store().write(|tx| tx.create_namespace(name, &BTreeMap::new(), 1)).unwrap();
+        fixture.store().write(move |tx| tx.create_namespace(name, &BTreeMap::new(), 1)).unwrap();
     }
     let check = |within: &str, after: &str, limit: u32, expected: &[&str]| {
         let listed = fixture.store().read(|tx| tx.list_namespaces_within(within, after, limit)).unwrap();

@@ -32,12 +32,12 @@ pub(super) struct ListArgs {
 }
 
 pub(super) async fn run(args: ListArgs) -> Result<Exit, CliError> {
-    let tokens = match args.place.folder() {
-        Some(folder) => in_folder(folder, args.limit.most()).await?,
-        None => {
-            let client = args.connection.client()?;
-            join("tokens", args.limit.most(), async |page: Page| client.list_tokens(&page).await).await?
-        }
+    let limit = args.limit.most();
+    let tokens = if let Some(folder) = args.place.folder() {
+        in_folder(folder, limit).await?
+    } else {
+        let client = args.connection.client()?;
+        join("tokens", limit, async |page: Page| client.list_tokens(&page).await).await?
     };
     args.connection.answer(&tokens, render)?;
     Ok(Exit::Done)
