@@ -30,8 +30,6 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 use prunus_catalog::Catalog;
 
-use crate::telemetry;
-
 /// The content type of [`Metrics::encode`].
 pub(crate) const CONTENT_TYPE: &str = prometheus_text::CONTENT_TYPE;
 
@@ -73,7 +71,7 @@ impl Metrics {
         all.register_collector(Box::new(process::OfProcess));
         let prunus = all.sub_registry_with_prefix("prunus");
         prunus.register_collector(Box::new(catalog::OfCatalog(catalog.clone())));
-        prunus.register_collector(Box::new(telemetry::OfTelemetry));
+        prunus.register_collector(Box::new(process::OfTelemetry));
         Self::counting_in(all)
     }
 

@@ -8,13 +8,9 @@ mod lines;
 mod redaction;
 mod traces;
 
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
-use prometheus_client::metrics::MetricType;
 use tracing_subscriber::filter::{EnvFilter, LevelFilter, ParseError};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -116,21 +112,17 @@ fn log_layer(format: LogFormat, lines: &Lines, paint: Paint) -> Box<dyn Layer<Ov
     }
 }
 
-/// Tells what was lost.
-#[derive(Debug)]
-pub(crate) struct OfTelemetry;
+/// What was sent and what was lost since the process was started: lines and spans that were not taken, and spans that were.
+pub(crate) struct Told {
+    pub(crate) lines_dropped: u64,
+    pub(crate) spans_sent: u64,
+    pub(crate) spans_dropped: u64,
+}
 
-impl Collector for OfTelemetry {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        for (name, help, count) in [
-            ("log_lines_dropped", "Lines of the log that were not written: nobody took them", &LINES_DROPPED),
-            ("trace_spans_sent", "Spans that were sent to the collector of traces", &SPANS_SENT),
-            ("trace_spans_dropped", "Spans that were not sent: the collector was away or slow", &SPANS_DROPPED),
-        ] {
-            let mut family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
-            family.encode_counter::<NoLabelSet, u64, u64>(&count.load(Ordering::Relaxed), None)?;
-        }
-        Ok(())
+impl Told {
+    pub(crate) fn so_far() -> Self {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Self { lines_dropped: read(&LINES_DROPPED), spans_sent: read(&SPANS_SENT), spans_dropped: read(&SPANS_DROPPED) }
     }
 }
 

@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn it_is_waited_for_ten_seconds_and_no_longer() {
-        let last = (0..).find(|pauses| waited_ms(*pauses) >= 10_000).unwrap();
+        let last = (0..1_000).find(|pauses| waited_ms(*pauses) >= 10_000).unwrap();
         assert!((10_000..10_100).contains(&waited_ms(last)));
         let mut handler = busy_handler(Arc::default());
         assert!(!handler(i32::try_from(last).unwrap()));

@@ -26,7 +26,7 @@ fn families(page: &str) -> Families {
     for line in page.lines() {
         if let Some(help) = line.strip_prefix("# HELP ") {
             let (name, text) = help.split_once(' ').unwrap();
-            assert!(!text.is_empty() && !text.ends_with('.'), "{line}");
+            assert!(text.len() > 1 && text.ends_with('.'), "{line}");
             helped = Some(name.to_owned());
         } else if let Some(kind) = line.strip_prefix("# TYPE ") {
             let (name, kind) = kind.split_once(' ').unwrap();
@@ -134,7 +134,7 @@ async fn a_commit_is_counted_by_its_phases_and_what_came_of_it() {
     for (phase, count) in [("read", 4.0), ("wait", 3.0), ("write", 3.0)] {
         assert_eq!(of(&format!("commit_phase_duration_seconds_count{{phase=\"{phase}\"}}")), count, "{phase} {page}");
     }
-    assert_eq!((of("table_heads_misses_total"), of("table_heads_hits_total")), (3.0, 1.0), "{page}");
+    assert_eq!((of("table_heads_misses_total"), of("table_heads_hits_total")), (2.0, 2.0), "{page}");
     assert_eq!((of("writer_jobs_waiting"), of("store_readers_waiting")), (0.0, 0.0), "{page}");
     assert!(of("writer_batch_jobs_count") >= 5.0 && of("writer_commit_duration_seconds_count") >= 4.0, "{page}");
     assert_eq!((of("maintenance_steps_total{kind=\"seal\"}"), of("maintenance_failures_total")), (1.0, 0.0), "{page}");

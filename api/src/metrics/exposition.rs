@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
+use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prunus_catalog::{Counted, Histogram, Number};
 
@@ -22,6 +22,16 @@ pub(super) enum Unit {
 pub(super) struct Families<'e>(pub(super) DescriptorEncoder<'e>);
 
 impl Families<'_> {
+    /// The head of a family; its help is a sentence.
+    fn describe<'s>(
+        &'s mut self,
+        name: &'s str,
+        help: &str,
+        metric_type: MetricType,
+    ) -> Result<MetricEncoder<'s>, fmt::Error> {
+        self.0.encode_descriptor(name, &format!("{help}."), None, metric_type)
+    }
+
     /// A counter without labels; its name is written with `_total` behind it.
     pub(super) fn counter(&mut self, name: &str, help: &str, number: &Number) -> fmt::Result {
         self.counters(name, help, [(&[] as Labels<'_>, number.get())])
@@ -34,7 +44,7 @@ impl Families<'_> {
         help: &str,
         series: impl IntoIterator<Item = (Labels<'l>, u64)>,
     ) -> fmt::Result {
-        let mut family = self.0.encode_descriptor(name, help, None, MetricType::Counter)?;
+        let mut family = self.describe(name, help, MetricType::Counter)?;
         for (labels, value) in series {
             family.encode_family(&labels)?.encode_counter::<NoLabelSet, u64, u64>(&value, None)?;
         }
@@ -43,17 +53,17 @@ impl Families<'_> {
 
     /// A value that goes up and down.
     pub(super) fn gauge(&mut self, name: &str, help: &str, value: u64) -> fmt::Result {
-        self.0.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&value)
+        self.describe(name, help, MetricType::Gauge)?.encode_gauge(&value)
     }
 
     /// The same for a number of other things than whole ones.
     pub(super) fn real_gauge(&mut self, name: &str, help: &str, value: f64) -> fmt::Result {
-        self.0.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&value)
+        self.describe(name, help, MetricType::Gauge)?.encode_gauge(&value)
     }
 
     /// A counter of other things than whole ones.
     pub(super) fn real_counter(&mut self, name: &str, help: &str, value: f64) -> fmt::Result {
-        let mut family = self.0.encode_descriptor(name, help, None, MetricType::Counter)?;
+        let mut family = self.describe(name, help, MetricType::Counter)?;
         family.encode_counter::<NoLabelSet, f64, u64>(&value, None)
     }
 
@@ -70,7 +80,7 @@ impl Families<'_> {
         unit: Unit,
         series: impl IntoIterator<Item = (Labels<'l>, &'h Histogram)>,
     ) -> fmt::Result {
-        let mut family = self.0.encode_descriptor(name, help, None, MetricType::Histogram)?;
+        let mut family = self.describe(name, help, MetricType::Histogram)?;
         for (labels, histogram) in series {
             let Counted { sum, count, buckets } = histogram.read();
             let buckets: Vec<(f64, u64)> = buckets.into_iter().map(|(end, count)| (unit.of(end), count)).collect();

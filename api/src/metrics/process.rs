@@ -1,5 +1,5 @@
-//! What the operating system says of the process, under the names that every exporter gives it. Where `/proc` does not tell there
-//! is no series.
+//! What the operating system says of the process, under the names that every exporter gives it; where `/proc` does not tell there is
+//! no series. And what the process could not tell of itself.
 
 use std::fmt;
 
@@ -7,7 +7,8 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-use super::exposition::Families;
+use super::exposition::{Families, Labels};
+use crate::telemetry::Told;
 
 /// In which parts of a second Linux tells times to programs, whatever its own clock is.
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -33,6 +34,24 @@ impl Collector for OfProcess {
         if let Some(started) = started_at() {
             let help = "When the process was started, in seconds since 1970-01-01T00:00Z";
             families.real_gauge("process_start_time_seconds", help, started)?;
+        }
+        Ok(())
+    }
+}
+
+/// Asks what was told and lost.
+#[derive(Debug)]
+pub(super) struct OfTelemetry;
+
+impl Collector for OfTelemetry {
+    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let (mut families, Told { lines_dropped, spans_sent, spans_dropped }) = (Families(encoder), Told::so_far());
+        for (name, help, count) in [
+            ("log_lines_dropped", "Lines of the log that were not written: nobody took them", lines_dropped),
+            ("trace_spans_sent", "Spans that were sent to the collector of traces", spans_sent),
+            ("trace_spans_dropped", "Spans that were not sent: the collector was away or slow", spans_dropped),
+        ] {
+            families.counters(name, help, [(&[] as Labels<'_>, count)])?;
         }
         Ok(())
     }
@@ -82,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_process_was_started_a_moment_ago() {
-        let now = jiff::Timestamp::now().as_millisecond() as f64 / 1e3;
+        let now = jiff::Timestamp::now().as_duration().as_secs_f64();
         let age = now - started_at().unwrap();
         assert!((-2.0..3600.0).contains(&age), "{age}");
     }

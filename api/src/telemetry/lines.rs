@@ -162,16 +162,27 @@ mod tests {
 
     type Started = (Lines, Arc<Mutex<Vec<u8>>>, Sender<()>);
 
-    fn start(held: bool, fails: bool) -> Started {
+    #[derive(PartialEq)]
+    enum Kind {
+        Open,
+        Held,
+        Gone,
+    }
+
+    fn start(kind: Kind) -> Started {
         let (written, (release, released)) = (Arc::default(), channel());
-        let place = Place { written: Arc::clone(&written), held: held.then_some(released), fails };
+        let place = Place {
+            written: Arc::clone(&written),
+            held: (kind == Kind::Held).then_some(released),
+            fails: kind == Kind::Gone,
+        };
         let dropped = Box::leak(Box::default());
         (Lines::start(place, Paint::Plain, dropped).unwrap(), written, release)
     }
 
     #[test]
     fn lines_are_there_once_they_are_flushed() {
-        let (lines, written, _release) = start(false, false);
+        let (lines, written, _release) = start(Kind::Open);
         for number in 0..3 {
             (&lines).write_all(format!("{number}\n").as_bytes()).unwrap();
         }
@@ -183,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_place_that_takes_nothing_holds_up_nobody_and_what_is_lost_is_told() {
-        let (lines, written, release) = start(true, false);
+        let (lines, written, release) = start(Kind::Held);
         // More than may wait, and than the thread may have taken before it was held.
         for _ in 0..2 * MAX_LINES + BYTES_AT_ONCE {
             (&lines).write_all(b"x\n").unwrap();
@@ -201,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_place_that_is_gone_is_no_failure() {
-        let (lines, written, _release) = start(false, true);
+        let (lines, written, _release) = start(Kind::Gone);
         (&lines).write_all(b"x\n").unwrap();
         lines.flush(LONG);
         (&lines).write_all(b"y\n").unwrap();

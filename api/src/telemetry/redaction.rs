@@ -5,6 +5,7 @@
 //! they asked for: a URL may have a signature in its query, or a password before its host.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
 use crate::cli::prose::Paint;
 
@@ -43,7 +44,8 @@ fn push_escaped(to: &mut String, character: char) {
         '\n' => to.push_str("\\n"),
         '\r' => to.push_str("\\r"),
         '\t' => to.push_str("\\t"),
-        other => to.push_str(&format!("\\u{:04x}", u32::from(other))),
+        // Text in memory takes what is written.
+        other => drop(write!(to, "\\u{:04x}", u32::from(other))),
     }
 }
 
@@ -68,7 +70,7 @@ fn without_secrets(text: &str) -> Cow<'_, str> {
 }
 
 /// What stands before the host of a URL.
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 enum User {
     Secret,
     Container,

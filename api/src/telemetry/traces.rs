@@ -3,6 +3,7 @@
 //! Without a collector nothing of this is there: a span that nobody wants costs a look at a flag. With one, a span that has ended is
 //! put into a queue without waiting; `collector` sends them.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::http::{HeaderMap, StatusCode};
@@ -13,7 +14,6 @@ use opentelemetry::{Context, KeyValue};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SdkTracerProvider, Span as SdkSpan, SpanData, SpanProcessor};
-use std::sync::atomic::Ordering;
 use tokio::sync::mpsc;
 use tracing::{Metadata, Span};
 use tracing_opentelemetry::OpenTelemetrySpanExt;

@@ -163,7 +163,9 @@ impl<'c> Background<'c> {
         let attempt = self.resting.attempt(table_id);
         let mut outcome = self.catalog.examine_all(&batch, reading, attempt).await?;
         self.catalog.mend(&batch, reading, &mut outcome).await?;
-        outcome.findings().iter().for_each(|finding| self.catalog.activity.audits.record_finding(finding));
+        for finding in outcome.findings() {
+            self.catalog.activity.audits.record_finding(&finding);
+        }
         outcome.log(table_id);
         // Files that come after the last one are due again.
         let to = batch.next.unwrap_or(after(last));

@@ -58,7 +58,9 @@ impl Catalog {
             statistics_repaired += self.mend(&batch, reading, &mut outcome).await?;
         }
         let (counts, findings) = (AuditCounts { statistics_repaired, ..outcome.counts() }, outcome.findings());
-        findings.iter().for_each(|finding| self.activity.audits.record_finding(finding));
+        for finding in &findings {
+            self.activity.audits.record_finding(finding);
+        }
         self.advance(step_of(counts, findings), batch.next).await
     }
 

@@ -58,7 +58,9 @@ impl Catalog {
         let done = self.commit_all_uncounted(commits, once).await;
         self.activity.commits.outcomes.count(&done);
         if let Ok(Done::Now(committed)) = &done {
-            committed.iter().for_each(|done| self.activity.commits.record(&done.table, &done.committed));
+            for done in committed {
+                self.activity.commits.record(&done.table, &done.committed);
+            }
         }
         done
     }
