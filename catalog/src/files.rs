@@ -78,7 +78,7 @@ impl Catalog {
         self.read(move |tx| {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
             let ResolvedSnapshot { snapshot_id, schema_id, .. } = snapshot.resolve(tx, &table)?;
-            let row = live_file(tx, &table, snapshot_id, path)?;
+            let row = live_file(tx, &table, snapshot_id, &path)?;
             let schema = tables::load_schema(tx, &table, schema_id)?;
             let (leaves, items) = (schema.leaf_columns(), schema.item_columns());
             let statistics = History::load(tx, &table)?.read_as(tx.load_file_statistics(row.file_id)?, &leaves);
@@ -118,9 +118,9 @@ pub(crate) fn live_file(
     tx: &ReadTransaction<'_>,
     table: &TableRow,
     snapshot_id: SnapshotId,
-    path: String,
+    path: &str,
 ) -> Result<DataFileRow> {
-    let location = location_in(table, &path).map_err(Error::Invalid)?;
+    let location = location_in(table, path).map_err(Error::Invalid)?;
     tx.get_live_file(table.table_id, snapshot_id, location.as_str())?
-        .ok_or_else(|| Error::NotFound { what: "file", name: without_credentials(&path).into_owned() })
+        .ok_or_else(|| Error::NotFound { what: "file", name: without_credentials(path).into_owned() })
 }

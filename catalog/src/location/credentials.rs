@@ -26,7 +26,8 @@ pub fn without_credentials(text: &str) -> Cow<'_, str> {
         };
     };
     let query_at = parts.rest.find(['?', '#']).filter(|_| !parts.is_local());
-    if !parts.has_user() && !parts.has_query() && !(parts.is_http() && query_at.is_some()) {
+    let hides_something = parts.has_user() || parts.has_query() || (parts.is_http() && query_at.is_some());
+    if !hides_something {
         return text.into();
     }
     let (place, query) = parts.rest.split_at(query_at.unwrap_or(parts.rest.len()));

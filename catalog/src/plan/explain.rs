@@ -51,7 +51,7 @@ impl Catalog {
     /// Those of [`Catalog::plan`]; [`Error::NotFound`](crate::Error::NotFound) also if no live file has that path.
     pub async fn explain(&self, ident: TableIdent, path: String, request: PlanRequest) -> Result<Explained> {
         let cache = self.plan_cache.clone();
-        self.read(move |tx| explain(tx, &cache, &ident, path, request)).await
+        self.read(move |tx| explain(tx, &cache, &ident, &path, request)).await
     }
 }
 
@@ -59,7 +59,7 @@ fn explain(
     tx: &ReadTransaction<'_>,
     cache: &PlanCache,
     ident: &TableIdent,
-    path: String,
+    path: &str,
     mut request: PlanRequest,
 ) -> Result<Explained> {
     let filter = request.filter.clone().map(ReadFilter::parse).transpose();
@@ -67,7 +67,7 @@ fn explain(
     let ResolvedSnapshot { snapshot_id, schema_id, .. } = request.snapshot.resolve(tx, &table)?;
     let reader = PlanReader::new(cache, tx, &table);
     let schema = reader.load_schema(schema_id)?;
-    request.faults.extend(files::location_in(&table, &path).err().unwrap_or_default());
+    request.faults.extend(files::location_in(&table, path).err().unwrap_or_default());
     let program = prepare::compile(&schema.columns, &request, filter.as_ref())?.program;
     let row = files::live_file(tx, &table, snapshot_id, path)?;
     let statistics = reader.load_history()?.read_as(tx.load_file_statistics(row.file_id)?, &schema.leaves);

@@ -69,21 +69,20 @@ impl fmt::Debug for ObjectStoreOptions {
 }
 
 fn is_known(name: &str) -> bool {
-    let carried = |key: &ClientConfigKey| is_carried(key);
     if name.starts_with("aws_") {
-        return name.parse().is_ok_and(|key| !matches!(&key, AmazonS3ConfigKey::Client(key) if !carried(key)));
+        return name.parse().is_ok_and(|key| !matches!(key, AmazonS3ConfigKey::Client(key) if !is_carried(key)));
     }
     if name.starts_with("google_") {
-        return name.parse().is_ok_and(|key| !matches!(&key, GoogleConfigKey::Client(key) if !carried(key)));
+        return name.parse().is_ok_and(|key| !matches!(key, GoogleConfigKey::Client(key) if !is_carried(key)));
     }
     if name.starts_with("azure_") {
-        return name.parse().is_ok_and(|key| !matches!(&key, AzureConfigKey::Client(key) if !carried(key)));
+        return name.parse().is_ok_and(|key| !matches!(key, AzureConfigKey::Client(key) if !is_carried(key)));
     }
-    name.parse().is_ok_and(|key| carried(&key))
+    name.parse().is_ok_and(is_carried)
 }
 
 /// Options of connections that hold however they are made. How long is waited is not up to options.
-fn is_carried(key: &ClientConfigKey) -> bool {
+fn is_carried(key: ClientConfigKey) -> bool {
     matches!(
         key,
         ClientConfigKey::AllowHttp
