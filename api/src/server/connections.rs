@@ -137,15 +137,14 @@ async fn converse(common: &Common, stream: impl AsyncRead + AsyncWrite + Unpin) 
         ended = connection.as_mut() => Some(ended),
         () = common.lifecycle.reached(Phase::Closing) => None,
     };
-    let ended = match ended {
-        Some(ended) => ended,
-        None => {
-            connection.as_mut().graceful_shutdown();
-            tokio::select! {
-                biased;
-                ended = connection => ended,
-                () = common.lifecycle.reached(Phase::Cut) => return,
-            }
+    let ended = if let Some(ended) = ended {
+        ended
+    } else {
+        connection.as_mut().graceful_shutdown();
+        tokio::select! {
+            biased;
+            ended = connection => ended,
+            () = common.lifecycle.reached(Phase::Cut) => return,
         }
     };
     if let Err(error) = ended {
