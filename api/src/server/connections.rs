@@ -55,7 +55,7 @@ impl Connections {
             http: http(limits),
             handshake_time: seconds(limits.header_seconds),
             write_time: seconds(limits.write_seconds),
-            places: Arc::new(Semaphore::new(open_files::make_room(limits.connections).min(Semaphore::MAX_PERMITS))),
+            places: Arc::new(Semaphore::new(open_files::leave_room(limits.connections).min(Semaphore::MAX_PERMITS))),
             refusals: Arc::new(Semaphore::new(MAX_REFUSALS)),
             lifecycle,
         }))
