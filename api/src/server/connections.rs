@@ -55,7 +55,7 @@ impl Connections {
             http: http(limits),
             handshake_time: seconds(limits.header_seconds),
             write_time: seconds(limits.write_seconds),
-            places: Arc::new(Semaphore::new(open_files::make_room(limits.connections).min(Semaphore::MAX_PERMITS))),
+            places: Arc::new(Semaphore::new(open_files::leave_room(limits.connections).min(Semaphore::MAX_PERMITS))),
             refusals: Arc::new(Semaphore::new(MAX_REFUSALS)),
             lifecycle,
         }))
@@ -137,15 +137,14 @@ async fn converse(common: &Common, stream: impl AsyncRead + AsyncWrite + Unpin) 
         ended = connection.as_mut() => Some(ended),
         () = common.lifecycle.reached(Phase::Closing) => None,
     };
-    let ended = match ended {
-        Some(ended) => ended,
-        None => {
-            connection.as_mut().graceful_shutdown();
-            tokio::select! {
-                biased;
-                ended = connection => ended,
-                () = common.lifecycle.reached(Phase::Cut) => return,
-            }
+    let ended = if let Some(ended) = ended {
+        ended
+    } else {
+        connection.as_mut().graceful_shutdown();
+        tokio::select! {
+            biased;
+            ended = connection => ended,
+            () = common.lifecycle.reached(Phase::Cut) => return,
         }
     };
     if let Err(error) = ended {

@@ -1,17 +1,14 @@
 //! How many files the process may have open, of which each connection is one.
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
+/// Where Linux says what a process may have.
+const LIMITS: &str = "/proc/self/limits";
 /// What is kept for the store, for data files and for connections to object stores.
 const RESERVED: u64 = 512;
 
-/// Has the system allow as many files as it does at most, which is mostly far more than what a shell gives. Says how many of so
-/// many connections there can be: beyond that the store could not open its own files.
-pub(super) fn make_room(connections: usize) -> usize {
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
-    let allowed = if setrlimit(Resource::Nofile, raised).is_ok() { limit.maximum } else { limit.current };
-    let places = places(connections, allowed);
+/// How many of so many connections there can be: beyond that the store could not open its own files.
+pub(super) fn leave_room(connections: usize) -> usize {
+    let limits = std::fs::read_to_string(LIMITS).unwrap_or_default();
+    let places = places(connections, allowed(&limits));
     if places < connections {
         tracing::warn!(
             places,
@@ -20,6 +17,12 @@ pub(super) fn make_room(connections: usize) -> usize {
         );
     }
     places
+}
+
+/// How many files may be open, by what the system says of the process; `None` if it says nothing, or that there is no limit.
+fn allowed(limits: &str) -> Option<u64> {
+    let files = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    files.split_whitespace().next()?.parse().ok()
 }
 
 /// How many connections there can be where so many files are allowed; `None` is any number.
@@ -32,6 +35,15 @@ fn places(connections: usize, files: Option<u64>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_limit_is_read_as_the_system_writes_it() {
+        let line = |limit: &str| format!("Max processes  9  9  processes\nMax open files  {limit}  524288  files\n");
+        assert_eq!(allowed(&line("1024")), Some(1_024));
+        assert_eq!(allowed(&line("unlimited")), None);
+        assert_eq!(allowed(""), None);
+        assert!(allowed(&std::fs::read_to_string(LIMITS).unwrap()).is_some());
+    }
 
     #[test]
     fn the_store_keeps_files_of_its_own() {

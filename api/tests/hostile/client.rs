@@ -104,7 +104,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
     }
 
     async fn read_more(&mut self) -> Option<()> {
-        let mut bytes = [0; 16 << 10];
+        let mut bytes = vec![0; 16 << 10];
         let read = self.stream.read(&mut bytes).await.unwrap_or(0);
         self.rest.extend_from_slice(&bytes[..read]);
         (read > 0).then_some(())

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use prunus::settings::{LimitSettings, Settings};
 use prunus_catalog::{Catalog, CatalogOptions};
@@ -14,6 +15,9 @@ use tokio::time::timeout;
 
 use crate::client::{Answer, Client, SOON};
 
+/// How often others were answered: each time by another commit.
+static ALIVE: AtomicU64 = AtomicU64::new(0);
+
 pub(crate) const TABLES: &str = "/v1/namespaces/n/tables";
 pub(crate) const COMMITS: &str = "/v1/namespaces/n/tables/t/commits";
 pub(crate) const PLAN: &str = "/v1/namespaces/n/tables/t/plan";
@@ -23,7 +27,7 @@ pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     stop: oneshot::Sender<()>,
     task: JoinHandle<io::Result<()>>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Server {
@@ -47,7 +51,7 @@ impl Server {
         let task = tokio::spawn(prunus::serve(catalog, listener, settings, async {
             let _ = stopped.await;
         }));
-        Self { address, stop, task, _folder: folder }
+        Self { address, stop, task, folder }
     }
 
     pub(crate) async fn client(&self) -> Client {
@@ -67,8 +71,7 @@ impl Server {
         assert_eq!(self.get("/healthz").await.status, 200);
         let planned = self.post(PLAN, &json!({"filter": "id = 1"})).await;
         assert_eq!(planned.status, 200, "{:?}", planned.json());
-        static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let number = ALIVE.fetch_add(1, Ordering::Relaxed);
         let committed = self.post(COMMITS, &append(&[format!("alive-{number}")])).await;
         assert_eq!(committed.status, 201, "{:?}", committed.json());
     }
@@ -76,7 +79,7 @@ impl Server {
     /// Tells it to stop; what it does then can be waited for.
     pub(crate) fn stop(self) -> Stopping {
         self.stop.send(()).unwrap();
-        Stopping { task: self.task, _folder: self._folder }
+        Stopping { task: self.task, _folder: self.folder }
     }
 }
 

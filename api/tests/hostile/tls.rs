@@ -102,8 +102,11 @@ async fn files_that_are_no_good_are_named_with_the_reason() {
     let (certificate, key) = (one.cert.pem(), one.signing_key.serialize_pem());
     let check = async |certificate: Option<&str>, key: Option<&str>, expected: &str| {
         let files = Files::empty();
-        certificate.into_iter().for_each(|text| std::fs::write(files.certificate(), text).unwrap());
-        key.into_iter().for_each(|text| std::fs::write(files.key(), text).unwrap());
+        for (path, text) in [(files.certificate(), certificate), (files.key(), key)] {
+            if let Some(text) = text {
+                std::fs::write(path, text).unwrap();
+            }
+        }
         let message = refused(files.settings()).await;
         let shown = |path: std::path::PathBuf| path.display().to_string();
         let message = message.replace(&shown(files.certificate()), "CERT").replace(&shown(files.key()), "KEY");
