@@ -35,13 +35,15 @@ const MIN_COMPRESSED_BYTES: u16 = 1024;
 
 /// The HTTP API over a catalog. What of the settings is of a listener has no meaning here; requests need a token if that is
 /// required.
-pub fn router(catalog: Catalog, _settings: &Settings) -> Router {
+pub fn router(catalog: Catalog, settings: &Settings) -> Router {
+    let limits = Extension(Arc::new(settings.limits.clone()));
     // Inside the limit of bodies, since it reads them.
     let keep_replies = from_fn_with_state(catalog.clone(), idempotency::keep_replies);
     let (routes, described) = routes().split_for_parts();
     let leave_what_is_routed = from_fn_with_state(Arc::new(described.paths), routed::leave_what_is_routed);
     let routes = routes.fallback(no_such_route).method_not_allowed_fallback(method_not_allowed);
     let routes = routes.with_state(catalog).layer(keep_replies).layer(DefaultBodyLimit::max(MAX_BODY_BYTES));
+    let routes = routes.layer(limits);
     let routes = routes.layer(from_fn(accept::require_format)).layer(from_fn(unread::refuse));
     with_layers(routes.layer(leave_what_is_routed))
 }

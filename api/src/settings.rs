@@ -172,6 +172,7 @@ impl Settings {
             plan_cache_bytes: self.store.plan_cache_bytes,
             power_loss: if loses_commits { PowerLoss::MayLoseLastCommits } else { PowerLoss::LosesNothing },
             audit_budget: AuditBudget::of_bytes_per_second(self.store.audit_bytes_per_second),
+            limits: self.limits.of_catalog(),
             ..CatalogOptions::default()
         }
     }

@@ -17,7 +17,6 @@ mod file;
 mod manifest;
 mod namespace;
 mod orphan;
-mod page;
 mod plan;
 mod planned;
 mod problem;
@@ -60,6 +59,5 @@ pub use tag::{TagJson, TagsJson};
 pub use transaction::{TableCommitJson, TableCommittedJson, TransactionCommittedJson, TransactionJson};
 
 pub(crate) use file::partition_json;
-pub(crate) use page::page_size;
 pub(crate) use problem::cut_to_limit;
 pub(crate) use time::{parse_time, snapshot_ref, to_rfc3339};

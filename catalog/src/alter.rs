@@ -11,6 +11,7 @@ use crate::catalog::Catalog;
 use crate::commit::MAX_COMMIT_ATTEMPTS;
 use crate::evolution::{Evolved, SchemaChange, evolve};
 use crate::history::{History, Reached, reached};
+use crate::limits::check_notes;
 use crate::name::TableIdent;
 use crate::once::{Done, Once};
 use crate::properties::StatisticsProperties;
@@ -90,11 +91,11 @@ impl Catalog {
         request: AlterRequest,
         once: Once<Table>,
     ) -> Result<Done<Table>> {
-        let request = Arc::new(request);
+        let (place, request) = (Arc::new(self.admission.change()?), Arc::new(request));
         for _ in 0..MAX_COMMIT_ATTEMPTS {
             let seen = if request.may_move_values() { Some(self.see_partitions(ident).await?) } else { None };
             let (ident, request) = (ident.clone(), Arc::clone(&request));
-            match self.write_once(once.clone(), move |tx| alter(tx, &ident, &request, seen.as_ref())).await {
+            match self.write_once_at(&place, once.clone(), move |tx| alter(tx, &ident, &request, seen.as_ref())).await {
                 Err(Error::HeadMoved) => {}
                 done => return done,
             }
@@ -105,7 +106,7 @@ impl Catalog {
     /// Looks at every file of the table, which no commit is to wait for.
     async fn see_partitions(&self, ident: &TableIdent) -> Result<SeenPartitions> {
         let ident = ident.clone();
-        self.read(move |tx| {
+        self.read_for_change(move |tx, _| {
             let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
             let fields = tx.list_partition_fields(row.table_id)?;
             Ok(SeenPartitions { snapshot_id: row.current_snapshot, fields })
@@ -225,6 +226,10 @@ fn faults_of_properties(
     schema: Option<&Schema>,
 ) -> Vec<Fault> {
     let mut faults = StatisticsProperties::parse(properties).err().unwrap_or_default();
+    // What is taken away can only be less.
+    if request.properties.values().any(Option::is_some) {
+        faults.extend(check_notes("properties", properties));
+    }
     let Some(schema) = schema else { return faults };
     // Of keys that were set before, the column may be gone.
     let set = request.properties.iter().filter_map(|(key, value)| Some((key.clone(), value.clone()?))).collect();

@@ -6,6 +6,8 @@ use prunus_manifest::{ReadTransaction, WriteTransaction};
 use tokio::sync::oneshot;
 use tracing::Instrument;
 
+use crate::admission::{ChangePlace, Turn};
+use crate::cancel::Cancelled;
 use crate::catalog::Catalog;
 use crate::once::{Done, Once};
 use crate::{Error, Result, suggestion};
@@ -25,14 +27,51 @@ pub(crate) async fn to_the_end<T: Send + 'static>(work: impl Future<Output = Res
     tokio::spawn(work.in_current_span()).await.unwrap_or(Err(Error::Background))
 }
 
+/// Runs work that blocks on a thread that may, with leave that it has until it is over. If nobody waits for it any more before it
+/// begins, it does not; later it can look at the flag.
+pub(crate) async fn run_while_awaited<T: Send + 'static>(
+    turn: Turn,
+    work: impl FnOnce(&Cancelled) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let cancelled = Cancelled::default();
+    let _guard = cancelled.on_drop();
+    run(move || {
+        let _turn = turn;
+        cancelled.check()?;
+        work(&cancelled)
+    })
+    .await
+}
+
 impl Catalog {
-    /// Runs `job` in one read transaction.
+    /// Runs `job` in one read transaction, which should be short. It waits for no plan.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         job: impl FnOnce(&ReadTransaction<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let catalog = self.clone();
-        run(move || catalog.read_here(job)).await
+        let (turn, catalog) = (self.admission.read().await?, self.clone());
+        run_while_awaited(turn, move |_| catalog.read_here(job)).await
+    }
+
+    /// The same for a job that may be long: it waits for its turn among the plans, and looks at the flag where it loops.
+    ///
+    /// # Errors
+    /// [`Error::TooMany`].
+    pub(crate) async fn read_in_turn<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&ReadTransaction<'_>, &Cancelled) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (turn, catalog) = (self.admission.plan(|| 0).await?, self.clone());
+        run_while_awaited(turn, move |cancelled| catalog.read_here(|tx| job(tx, cancelled))).await
+    }
+
+    /// The same for what a change must know before it is made: it is never refused, since the change has a place.
+    pub(crate) async fn read_for_change<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&ReadTransaction<'_>, &Cancelled) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (turn, catalog) = (self.admission.read_for_change().await?, self.clone());
+        run_while_awaited(turn, move |cancelled| catalog.read_here(|tx| job(tx, cancelled))).await
     }
 
     /// The same on this thread, which must be one that may block.
@@ -40,7 +79,8 @@ impl Catalog {
         self.store.read(|tx| job(tx).map_err(|error| suggestion::with_suggestion(tx, error)))
     }
 
-    /// Runs `job` on the writer and returns when it is durable. No thread waits for it, unless the queue is full.
+    /// Runs `job` on the writer and returns when it is durable. No thread waits for it, unless the queue is full, which those that
+    /// have a place do not make it.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         job: impl FnMut(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
@@ -61,13 +101,30 @@ impl Catalog {
     }
 
     /// Runs `job` on the writer unless its request is answered already, and returns when it is durable together with its reply.
+    ///
+    /// # Errors
+    /// [`Error::Overloaded`], and those of the job.
     pub(crate) async fn write_once<T: Send + 'static>(
         &self,
         once: Once<T>,
+        job: impl FnMut(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<Done<T>> {
+        self.write_once_at(&Arc::new(self.admission.change()?), once, job).await
+    }
+
+    /// The same for a change that has a place already, which the job keeps for it until it is answered.
+    pub(crate) async fn write_once_at<T: Send + 'static>(
+        &self,
+        place: &Arc<ChangePlace>,
+        once: Once<T>,
         mut job: impl FnMut(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
     ) -> Result<Done<T>> {
-        let now_ms = self.clock.now_ms();
-        self.write(move |tx| once.run(tx, now_ms, &mut job)).await
+        let (now_ms, place) = (self.clock.now_ms(), Arc::clone(place));
+        self.write(move |tx| {
+            let _place = &place;
+            once.run(tx, now_ms, &mut job)
+        })
+        .await
     }
 }
 

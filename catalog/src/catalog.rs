@@ -7,6 +7,7 @@ use prunus_manifest::{PowerLoss, Store, StoreOptions};
 use tokio::sync::Notify;
 
 use crate::actor::Actor;
+use crate::admission::Admission;
 use crate::audit::AuditBudget;
 use crate::clock::{Clock, SystemClock};
 use crate::commit::Heads;
@@ -37,6 +38,8 @@ pub struct Catalog {
     pub(crate) files_came: Arc<Notify>,
     /// Who asks for what is done through this clone.
     pub(crate) actor: Arc<Actor>,
+    pub(crate) limits: Limits,
+    pub(crate) admission: Arc<Admission>,
 }
 
 /// What may be set when a catalog is opened.
@@ -77,6 +80,7 @@ impl Catalog {
     /// [`crate::Error::Store`] if another process has it open, or if what is there is damaged, foreign or newer.
     pub async fn open(data_folder: &Path, options: CatalogOptions) -> Result<Self> {
         let path: PathBuf = data_folder.join(DATABASE_FILE);
+        let limits = options.limits.in_range();
         let store_options = StoreOptions {
             manifest_target_files: options.manifest_target_files,
             power_loss: options.power_loss,
@@ -96,6 +100,8 @@ impl Catalog {
             audits_begun: Arc::default(),
             files_came: Arc::default(),
             actor: Arc::default(),
+            limits,
+            admission: Arc::new(Admission::new(&limits)),
         })
     }
 
@@ -103,6 +109,11 @@ impl Catalog {
     #[must_use]
     pub fn acting_as(&self, actor: Actor) -> Self {
         Self { actor: Arc::new(actor), ..self.clone() }
+    }
+
+    /// How much it takes at once.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// That the store can be read, and is what it was when it was opened. Reads a page of it or two.

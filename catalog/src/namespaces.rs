@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use prunus_manifest::{NamespaceRow, WriteTransaction};
 
 use crate::catalog::Catalog;
+use crate::limits::check_notes;
 use crate::name::NamespaceName;
 use crate::once::{Done, Once};
 use crate::page::PageSize;
@@ -50,6 +51,10 @@ impl Catalog {
         properties: BTreeMap<String, String>,
         once: Once<Namespace>,
     ) -> Result<Done<Namespace>> {
+        let faults = check_notes("properties", &properties);
+        if !faults.is_empty() {
+            return Err(Error::Invalid(faults));
+        }
         let now_ms = self.clock.now_ms();
         let create =
             move |tx: &WriteTransaction<'_>| Ok(tx.create_namespace(name.as_str(), &properties, now_ms)?.into());

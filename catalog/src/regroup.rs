@@ -40,6 +40,7 @@ impl Catalog {
     /// [`crate::Error::Invalid`] for columns that there are not, [`crate::Error::NotFound`], [`crate::Error::Store`].
     pub async fn regroup(&self, ident: TableIdent, request: RegroupRequest) -> Result<Regrouped> {
         let RegroupRequest { cluster_by: asked, dry_run } = request;
+        let turn = self.admission.regroup().await?;
         let is_asked = asked.is_some();
         let (table_id, ids, cluster_by) = self
             .read(move |tx| {
@@ -55,6 +56,7 @@ impl Catalog {
             .await?;
         let store = Arc::clone(&self.store);
         blocking::run(move || {
+            let _turn = turn;
             if dry_run {
                 let before = store.load_layout(table_id, &ids)?;
                 return Ok(Regrouped { cluster_by, before, after: None, entries_moved: 0 });

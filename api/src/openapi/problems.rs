@@ -54,16 +54,34 @@ pub(super) const REFUSED: Answer = Answer {
     name: "Refused",
     description: "The request is understood and refused; `faults` says what is wrong with which part of it.",
 };
+pub(super) const TOO_MANY: Answer = Answer {
+    status: "429",
+    name: "TooMany",
+    description: "As many such requests are worked on and wait as the server takes. Nothing was done, and the request may be sent \
+                  again.",
+};
 pub(super) const FAILED: Answer =
     Answer { status: "500", name: "Failed", description: "The server failed. Its log has more under the request id." };
 pub(super) const UNAVAILABLE: Answer = Answer {
     status: "503",
     name: "Unavailable",
-    description: "An object store does not answer, or the server's own store has no room. The request may be sent again.",
+    description: "An object store does not answer, the server's own store has no room, or as many changes wait as the server takes. \
+                  The request may be sent again.",
 };
 
-const ALL: [Answer; 10] =
-    [MALFORMED, NOT_FOUND, NOT_ACCEPTABLE, CONFLICT, GONE, TOO_LARGE, UNSUPPORTED, REFUSED, FAILED, UNAVAILABLE];
+const ALL: [Answer; 11] = [
+    MALFORMED,
+    NOT_FOUND,
+    NOT_ACCEPTABLE,
+    CONFLICT,
+    GONE,
+    TOO_LARGE,
+    UNSUPPORTED,
+    REFUSED,
+    TOO_MANY,
+    FAILED,
+    UNAVAILABLE,
+];
 
 impl Answer {
     /// What an operation says of it.
@@ -76,7 +94,7 @@ impl Answer {
         let response = ResponseBuilder::new().description(self.description).content(PROBLEM_JSON, content);
         let mut response = response.build();
         add_headers(&mut response, self.is_stored());
-        if self.status == UNAVAILABLE.status {
+        if [TOO_MANY.status, UNAVAILABLE.status].contains(&self.status) {
             let seconds = ObjectBuilder::new().schema_type(Type::Integer);
             let description = Some("Seconds to wait before the next attempt.");
             let header = HeaderBuilder::new().schema(Some(seconds)).description(description).build();
@@ -87,7 +105,7 @@ impl Answer {
 
     /// Whether it may be one to a change that is given again: what came of the change itself, and not by chance.
     fn is_stored(self) -> bool {
-        const NEVER: [Answer; 4] = [NOT_ACCEPTABLE, TOO_LARGE, FAILED, UNAVAILABLE];
+        const NEVER: [Answer; 5] = [NOT_ACCEPTABLE, TOO_LARGE, TOO_MANY, FAILED, UNAVAILABLE];
         NEVER.iter().all(|answer| answer.status != self.status)
     }
 }
@@ -105,6 +123,8 @@ pub(crate) struct Conflict;
 pub(crate) struct Gone;
 /// The request may be understood and refused.
 pub(crate) struct Refused;
+/// There may be as many such requests as the server takes.
+pub(crate) struct TooMany;
 /// The request may need an object store that does not answer.
 pub(crate) struct Unavailable;
 
@@ -123,5 +143,6 @@ answers! {
     Conflict: CONFLICT;
     Gone: GONE;
     Refused: REFUSED;
+    TooMany: TOO_MANY;
     Unavailable: UNAVAILABLE;
 }

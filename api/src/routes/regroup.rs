@@ -5,7 +5,7 @@ use axum::extract::State;
 use prunus_catalog::Catalog;
 
 use crate::extract::{JsonBody, TableOf};
-use crate::openapi::NotFound;
+use crate::openapi::{NotFound, TooMany};
 use crate::problem::Problem;
 use crate::wire::{RegroupJson, RegroupedJson};
 
@@ -15,7 +15,7 @@ use crate::wire::{RegroupJson, RegroupedJson};
 #[utoipa::path(
     post, path = "/v1/namespaces/{namespace}/tables/{table}/regroup", operation_id = "regroup_manifests", tag = "maintenance",
     request_body = RegroupJson,
-    responses((status = 200, description = "What was done, or would be.", body = RegroupedJson), NotFound),
+    responses((status = 200, description = "What was done, or would be.", body = RegroupedJson), NotFound, TooMany),
 )]
 pub(crate) async fn regroup(
     State(catalog): State<Catalog>,

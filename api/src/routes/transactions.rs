@@ -30,9 +30,10 @@ pub(crate) async fn create(
     key: KeyOf,
     JsonBody(transaction): JsonBody<TransactionJson>,
 ) -> Result<Response, Problem> {
-    let commits = transaction.parse()?;
+    // What comes before the transaction ends with the client, unless there is a key to ask for the outcome by.
+    let prepared = catalog.prepare_transaction(transaction.parse()?).await?;
     detached::to_the_end(async move {
-        let done = catalog.commit_all_once(commits, key.once(COMMITTED)).await?;
+        let done = catalog.commit_transaction(prepared, key.once(COMMITTED)).await?;
         if let Done::Now(committed) = &done {
             metrics.count_commits(committed.len());
         }

@@ -12,7 +12,7 @@ use crate::server::Server;
 const T: &str = "/v1/namespaces/n/tables/t";
 
 /// Those that no request alone brings about, and where they are tested.
-const BY_OTHER_MEANS: [&str; 5] = [
+const BY_OTHER_MEANS: [&str; 7] = [
     // The schema must change between the reading of a commit's files and its transaction: `catalog/tests/moved.rs`.
     "schema-moved",
     // Others must commit faster than a filter is checked, again and again: `catalog/tests/moved.rs`.
@@ -23,6 +23,9 @@ const BY_OTHER_MEANS: [&str; 5] = [
     "store-full",
     // The store must be unreadable as a whole: `tests/whole/operating.rs`.
     "not-ready",
+    // More must be asked at once than the server takes: `tests/whole/overload.rs`.
+    "too-many-requests",
+    "overloaded",
 ];
 
 /// A request: method, route, headers, body.

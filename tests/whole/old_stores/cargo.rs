@@ -26,8 +26,10 @@ pub(super) async fn holds_the_cargo(catalog: &Catalog) {
     let tags: Vec<_> = tags.iter().map(|tag| (tag.name.as_str(), tag.snapshot_id.0)).collect();
     assert_eq!(tags, [("first", 1)]);
     let audits = catalog.list_audits(cargo()).await.unwrap();
-    let states: Vec<_> =
-        audits.iter().map(|audit| (audit.begun.snapshot_id.0, audit.state, audit.counts.files_checked)).collect();
+    let states: Vec<_> = audits
+        .iter()
+        .map(|audit| (audit.begun.snapshot_id.0, audit.state.clone(), audit.counts.files_checked))
+        .collect();
     assert_eq!(states, [(4, AuditState::Cancelled, 0)]);
 }
 
