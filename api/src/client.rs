@@ -1,7 +1,9 @@
 //! A client of the HTTP API: a method per route, with the wire types in and out.
 //!
-//! It adds nothing to the API: a page is a page, and an answer that is no success is an error with all that the server said.
+//! It adds little to the API: a page is a page, and an answer that is no success is an error with all that the server said. Only a
+//! request that the server was too busy for is sent again a few times, if that can do no harm.
 
+mod again;
 mod audits;
 mod commits;
 mod history;
@@ -77,6 +79,14 @@ pub enum ClientError {
     /// The server answered with an error.
     #[error("{} ({})", .0.title, .0.status)]
     Problem(Box<ProblemJson>),
+    /// The server had too much to do each time that it was asked; this is what it said last.
+    #[error("the server was asked {tries} times: {} ({})", .problem.title, .problem.status)]
+    GaveUp {
+        /// How often.
+        tries: u32,
+        /// What it said.
+        problem: Box<ProblemJson>,
+    },
     /// Something answered that does not speak this API.
     #[error("what answers at {url} with status {status} is not a Prunus server, or one of another version")]
     Foreign {
@@ -94,7 +104,7 @@ impl ClientError {
     /// The status code of the server's answer, if there was one; what is no Prunus server has none that means anything.
     pub fn status(&self) -> Option<u16> {
         match self {
-            Self::Problem(problem) => Some(problem.status),
+            Self::Problem(problem) | Self::GaveUp { problem, .. } => Some(problem.status),
             Self::Foreign { .. } | Self::Unreachable { .. } | Self::SetUp(_) => None,
         }
     }
@@ -183,15 +193,45 @@ impl Client {
         }
     }
 
+    /// The success of a request.
     async fn answer(&self, request: RequestBuilder) -> Result<Response> {
-        let response = request.send().await.map_err(|source| self.unreachable(source))?;
-        let (status, url) = (response.status(), response.url().clone());
-        if status.is_success() {
-            return Ok(response);
+        // It is large, and a part of whatever asks.
+        Box::pin(self.ask(request)).await
+    }
+
+    /// Sends a request, and again where the server was too busy.
+    async fn ask(&self, request: RequestBuilder) -> Result<Response> {
+        let (http, request) = request.build_split();
+        let mut request = request.map_err(|source| self.unreachable(source))?;
+        let mut tries = 1;
+        loop {
+            // A body in memory is shared, not copied.
+            let next = request.try_clone().filter(|_| tries < again::MAX_TRIES && again::may_be_sent_again(&request));
+            let response = http.execute(request).await.map_err(|source| self.unreachable(source))?;
+            match next.zip(again::pause_after(&response)) {
+                Some((next, pause)) => {
+                    tokio::time::sleep(pause).await;
+                    request = next;
+                    tries += 1;
+                }
+                None if response.status().is_success() => return Ok(response),
+                None => return Err(self.refusal(response, tries).await),
+            }
         }
-        let body = response.bytes().await.map_err(|source| self.unreachable(source))?;
-        Err(serde_json::from_slice(&body)
-            .map_or_else(|_| foreign(&url, status), |problem| ClientError::Problem(Box::new(problem))))
+    }
+
+    /// What an answer that is no success says.
+    async fn refusal(&self, response: Response, tries: u32) -> ClientError {
+        let (status, url) = (response.status(), response.url().clone());
+        let body = match response.bytes().await {
+            Ok(body) => body,
+            Err(source) => return self.unreachable(source),
+        };
+        match serde_json::from_slice(&body) {
+            Err(_) => foreign(&url, status),
+            Ok(problem) if tries == 1 => ClientError::Problem(Box::new(problem)),
+            Ok(problem) => ClientError::GaveUp { tries, problem: Box::new(problem) },
+        }
     }
 
     fn unreachable(&self, source: reqwest::Error) -> ClientError {

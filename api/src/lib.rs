@@ -5,6 +5,7 @@
 //! JSON of both ways is in [`wire`], long answers are written by `formats`, and every error becomes a `problem`.
 
 pub mod settings;
+mod limits;
 mod server;
 mod router;
 mod routes;

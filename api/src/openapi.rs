@@ -15,7 +15,7 @@ use utoipa::openapi::{OpenApi, PathItem, RefOr};
 use utoipa::{OpenApi as _, ToSchema};
 
 use crate::wire::{ConflictReasonJson, DefaultsJson, LimitsJson, SchemaChangeJson, ZoneJson};
-pub(crate) use problems::{Conflict, Gone, NotFound, Refused, Unavailable};
+pub(crate) use problems::{Conflict, Gone, NotFound, Refused, TooMany, Unavailable};
 
 /// What is said of the API as a whole.
 #[derive(utoipa::OpenApi)]

@@ -25,8 +25,8 @@ pub(crate) use kind::{KINDS, Kind};
 pub(crate) use page::{list_page, page};
 
 const CONTENT_TYPE: HeaderValue = HeaderValue::from_static("application/problem+json");
-/// How long a client should wait before it tries again.
-const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
+/// The statuses whose answers say after how many seconds to try again.
+const TRIED_AGAIN: [StatusCode; 2] = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
 /// What clients are told of a failure of the server itself.
 const INTERNAL_DETAIL: &str = "the server failed; its log has more under the request id";
 
@@ -290,8 +290,9 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
     parts.headers.remove(header::CONTENT_LENGTH);
     let mut rendered = (parts, Json(problem.to_json(request_id))).into_response();
     rendered.headers_mut().insert(header::CONTENT_TYPE, CONTENT_TYPE);
-    if rendered.status() == StatusCode::SERVICE_UNAVAILABLE {
-        rendered.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER_SECONDS);
+    if TRIED_AGAIN.contains(&rendered.status()) {
+        let seconds = HeaderValue::from(problem.kind().retry_after_seconds);
+        rendered.headers_mut().insert(header::RETRY_AFTER, seconds);
     }
     if problem.ends_connection() {
         rendered.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));

@@ -43,6 +43,7 @@ pub fn router(catalog: Catalog, settings: &Settings) -> Router {
 
 /// The same of a server that may stop, where it is settled whether requests need a token.
 pub(crate) fn router_of(catalog: Catalog, settings: &Settings, access: Access, lifecycle: Lifecycle) -> Router {
+    let limits = Extension(Arc::new(settings.limits.clone()));
     // Inside the gate, which says what holds for bodies, since it reads them.
     let keep_replies = from_fn_with_state(catalog.clone(), idempotency::keep_replies);
     let (routes, described) = routes().split_for_parts();
@@ -51,6 +52,7 @@ pub(crate) fn router_of(catalog: Catalog, settings: &Settings, access: Access, l
     let routes = routes.fallback(no_such_route).method_not_allowed_fallback(method_not_allowed);
     let metrics = Metrics::of(&catalog);
     let routes = routes.with_state(catalog).layer(keep_replies);
+    let routes = routes.layer(limits);
     let routes = routes.layer(from_fn(accept::require_format)).layer(from_fn(unread::refuse));
     let gate = Arc::new(Gate::new(&settings.limits, lifecycle));
     let routes = routes.layer(from_fn_with_state(guard, admit)).layer(leave_what_is_routed);

@@ -191,6 +191,7 @@ impl Settings {
             audit_budget: AuditBudget::of_bytes_per_second(self.store.audit_bytes_per_second),
             free_bytes_min: self.store.free_bytes_min,
             journal_days: self.store.journal_days,
+            limits: self.limits.of_catalog(),
             ..CatalogOptions::default()
         })
     }

@@ -18,7 +18,6 @@ mod journal;
 mod manifest;
 mod namespace;
 mod orphan;
-mod page;
 mod plan;
 mod planned;
 mod problem;
@@ -64,6 +63,5 @@ pub use token::{CreatedTokenJson, NewTokenJson, SecretJson, TokenJson, TokensJso
 pub use transaction::{TableCommitJson, TableCommittedJson, TransactionCommittedJson, TransactionJson};
 
 pub(crate) use file::partition_json;
-pub(crate) use page::page_size;
 pub(crate) use problem::cut_to_limit;
 pub(crate) use time::{parse_time, snapshot_ref, to_rfc3339};

@@ -11,9 +11,11 @@ mod tokens;
 
 use std::sync::Arc;
 
-use prunus_manifest::{NewTokenRow, Role, TokenRow};
+use prunus_manifest::{NewTokenRow, Role, TokenRow, WriteTransaction};
 
 use crate::catalog::Catalog;
+use crate::journal::{Change, Made};
+use crate::once::Once;
 use crate::page::PageSize;
 use crate::{Error, Fault, Result, blocking};
 
@@ -90,11 +92,16 @@ impl Catalog {
             expires_at_ms: new.expires_at_ms,
             grants: new.grants.to_rows(),
         };
+        let granted: Vec<String> = new.grants.iter().map(ToString::to_string).collect();
         let catalog = self.clone();
         // To its end, so that no caller that goes away leaves the memory behind the store.
         blocking::to_the_end(async move {
             let _turn = catalog.tokens.turn().await;
-            let row = catalog.write(move |tx| Ok(tx.create_token(&row)?)).await?;
+            let create = move |tx: &WriteTransaction<'_>| {
+                let change = Change::of_catalog("create_token").with("token", row.name.clone());
+                Ok(Made::change(tx.create_token(&row)?, change.with_list("grants", &granted)))
+            };
+            let row = catalog.write_once(Once::unkeyed(), create).await?.of_unkeyed();
             catalog.tokens.note(row.clone())?;
             Ok((Token::of_row(row)?, secret))
         })
@@ -111,14 +118,19 @@ impl Catalog {
         blocking::to_the_end(async move {
             let _turn = catalog.tokens.turn().await;
             let principal = Arc::clone(&catalog.principal);
-            let job = move |tx: &prunus_manifest::WriteTransaction<'_>| {
-                match tx.get_token(name.as_str())? {
-                    Some(row) => principal.require_to_know(&Token::of_row(row)?.grants)?,
+            let revoke = move |tx: &WriteTransaction<'_>| {
+                let known = tx.get_token(name.as_str())?.map(Token::of_row).transpose()?;
+                match &known {
+                    Some(token) => principal.require_to_know(&token.grants)?,
                     None => principal.require_everywhere(Role::Admin)?,
                 }
-                Ok(tx.revoke_token(name.as_str(), now_ms)?)
+                let row = tx.revoke_token(name.as_str(), now_ms)?;
+                Ok(match known.and_then(|token| token.revoked_at_ms) {
+                    Some(_) => Made::nothing(row),
+                    None => Made::change(row, Change::of_catalog("revoke_token").with("token", name.as_str())),
+                })
             };
-            let row = catalog.write(job).await?;
+            let row = catalog.write_once(Once::unkeyed(), revoke).await?.of_unkeyed();
             catalog.tokens.note(row.clone())?;
             Token::of_row(row)
         })

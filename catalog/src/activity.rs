@@ -206,6 +206,9 @@ impl Outcomes {
             | Error::Invalid(_)
             | Error::Filter(_)
             | Error::Forbidden(_)
+            | Error::TooMany { .. }
+            | Error::Overloaded { .. }
+            | Error::Cancelled
             | Error::ForeignPageToken => &self.refused,
             Error::Conflict { .. } | Error::SchemaMoved | Error::HeadMoved => &self.conflicting,
             Error::OfTable { source, .. } => self.of_error(source),

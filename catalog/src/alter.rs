@@ -12,6 +12,7 @@ use crate::commit::MAX_COMMIT_ATTEMPTS;
 use crate::evolution::{Evolved, SchemaChange, evolve};
 use crate::history::{History, Reached, reached};
 use crate::journal::{Change, Made};
+use crate::limits::check_notes;
 use crate::name::TableIdent;
 use crate::once::{Done, Once};
 use crate::properties::StatisticsProperties;
@@ -91,11 +92,12 @@ impl Catalog {
         request: AlterRequest,
         once: Once<Table>,
     ) -> Result<Done<Table>> {
-        let request = Arc::new(request);
+        let (place, request) = (Arc::new(self.admission.change()?), Arc::new(request));
         for _ in 0..MAX_COMMIT_ATTEMPTS {
             let seen = if request.may_move_values() { Some(self.see_partitions(ident).await?) } else { None };
             let (ident, request) = (ident.clone(), Arc::clone(&request));
-            match self.write_once(once.clone(), move |tx| alter(tx, &ident, &request, seen.as_ref())).await {
+            let alter = move |tx: &WriteTransaction<'_>| alter(tx, &ident, &request, seen.as_ref());
+            match self.write_once_at(&place, once.clone(), alter).await.0 {
                 Err(Error::HeadMoved) => {}
                 done => return done,
             }
@@ -106,7 +108,7 @@ impl Catalog {
     /// Looks at every file of the table, which no commit is to wait for.
     async fn see_partitions(&self, ident: &TableIdent) -> Result<SeenPartitions> {
         let ident = ident.clone();
-        self.read(move |tx| {
+        self.read_for_change(move |tx, _| {
             let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
             let fields = tx.list_partition_fields(row.table_id)?;
             Ok(SeenPartitions { snapshot_id: row.current_snapshot, fields })
@@ -254,6 +256,10 @@ fn faults_of_properties(
     schema: Option<&Schema>,
 ) -> Vec<Fault> {
     let mut faults = StatisticsProperties::parse(properties).err().unwrap_or_default();
+    // What is taken away can only be less.
+    if request.properties.values().any(Option::is_some) {
+        faults.extend(check_notes("properties", properties));
+    }
     let Some(schema) = schema else { return faults };
     // Of keys that were set before, the column may be gone.
     let set = request.properties.iter().filter_map(|(key, value)| Some((key.clone(), value.clone()?))).collect();

@@ -7,6 +7,8 @@ use prunus_manifest::{ReadTransaction, WriteTransaction};
 use tokio::sync::oneshot;
 use tracing::{Instrument, Span};
 
+use crate::admission::{ChangePlace, Turn};
+use crate::cancel::Cancelled;
 use crate::catalog::Catalog;
 use crate::journal::Made;
 use crate::once::{Done, Once};
@@ -37,14 +39,51 @@ pub(crate) async fn to_the_end<T: Send + 'static>(work: impl Future<Output = Res
     tokio::spawn(work.in_current_span()).await.unwrap_or(Err(Error::Background))
 }
 
+/// Runs work that blocks on a thread that may, with leave that it has until it is over. If nobody waits for it any more before it
+/// begins, it does not; later it can look at the flag.
+pub(crate) async fn run_while_awaited<T: Send + 'static>(
+    turn: Turn,
+    work: impl FnOnce(&Cancelled) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let cancelled = Cancelled::default();
+    let _guard = cancelled.on_drop();
+    run(move || {
+        let _turn = turn;
+        cancelled.check()?;
+        work(&cancelled)
+    })
+    .await
+}
+
 impl Catalog {
-    /// Runs `job` in one read transaction.
+    /// Runs `job` in one read transaction, which should be short. It waits for no plan.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         job: impl FnOnce(&ReadTransaction<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let catalog = self.clone();
-        run(move || catalog.read_here(job)).await
+        let (turn, catalog) = (self.admission.read().await?, self.clone());
+        run_while_awaited(turn, move |_| catalog.read_here(job)).await
+    }
+
+    /// The same for a job that may be long: it waits for its turn among the plans, and looks at the flag where it loops.
+    ///
+    /// # Errors
+    /// [`Error::TooMany`].
+    pub(crate) async fn read_in_turn<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&ReadTransaction<'_>, &Cancelled) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (turn, catalog) = (self.admission.plan(|| 0).await?, self.clone());
+        run_while_awaited(turn, move |cancelled| catalog.read_here(|tx| job(tx, cancelled))).await
+    }
+
+    /// The same for what a change must know before it is made: it is never refused, since the change has a place.
+    pub(crate) async fn read_for_change<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&ReadTransaction<'_>, &Cancelled) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (turn, catalog) = (self.admission.read_for_change().await?, self.clone());
+        run_while_awaited(turn, move |cancelled| catalog.read_here(|tx| job(tx, cancelled))).await
     }
 
     /// The same on this thread, which must be one that may block.
@@ -52,9 +91,9 @@ impl Catalog {
         self.store.read(|tx| job(tx).map_err(|error| suggestion::with_suggestion(tx, &self.principal, error)))
     }
 
-    /// Runs `job` on the writer and returns when it is durable. No thread waits for it, unless the queue is full. It is for what
-    /// nobody asked for, and for steps that see to the journal themselves: what a request changes goes through
-    /// [`Catalog::write_once`].
+    /// Runs `job` on the writer and returns when it is durable. No thread waits for it, unless the queue is full, which those that
+    /// have a place do not make it. It is for what nobody asked for, and for steps that see to the journal themselves: what a
+    /// request changes goes through [`Catalog::write_once`].
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         job: impl FnMut(&WriteTransaction<'_>) -> Result<T> + Send + 'static,
@@ -103,22 +142,31 @@ impl Catalog {
 
     /// Runs `job` on the writer unless its request is answered already, and returns when it is durable together with its reply and
     /// with what the journal is told of it.
+    ///
+    /// # Errors
+    /// [`Error::Overloaded`], and those of the job.
     pub(crate) async fn write_once<T: Send + 'static>(
         &self,
         once: Once<T>,
         job: impl FnMut(&WriteTransaction<'_>) -> Result<Made<T>> + Send + 'static,
     ) -> Result<Done<T>> {
-        self.write_once_timed(once, job).await.0
+        self.write_once_at(&Arc::new(self.admission.change()?), once, job).await.0
     }
 
-    /// The same, with how long it took.
-    pub(crate) async fn write_once_timed<T: Send + 'static>(
+    /// The same for a change that has a place already, which the job keeps for it until it is answered; with how long it took.
+    pub(crate) async fn write_once_at<T: Send + 'static>(
         &self,
+        place: &Arc<ChangePlace>,
         once: Once<T>,
         mut job: impl FnMut(&WriteTransaction<'_>) -> Result<Made<T>> + Send + 'static,
     ) -> (Result<Done<T>>, JobTimes) {
-        let (now_ms, is_keyed, scribe) = (self.clock.now_ms(), once.is_keyed(), self.scribe());
-        let (done, times) = self.write_timed(move |tx| once.run(tx, now_ms, |tx| scribe.write(tx, job(tx)?))).await;
+        let (now_ms, is_keyed, scribe, place) =
+            (self.clock.now_ms(), once.is_keyed(), self.scribe(), Arc::clone(place));
+        let job = move |tx: &WriteTransaction<'_>| {
+            let _place = &place;
+            once.run(tx, now_ms, |tx| scribe.write(tx, job(tx)?))
+        };
+        let (done, times) = self.write_timed(job).await;
         match &done {
             Ok(Done::Now(_)) if is_keyed => self.activity.replies_stored.add(1),
             Ok(Done::Before(_)) => self.activity.replies_replayed.add(1),

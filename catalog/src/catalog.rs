@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use crate::access::{Principal, Tokens};
 use crate::activity::Activity;
 use crate::actor::Actor;
+use crate::admission::Admission;
 use crate::audit::AuditBudget;
 use crate::clock::{Clock, SystemClock};
 use crate::commit::Heads;
@@ -50,6 +51,8 @@ pub struct Catalog {
     /// What they may see; of a catalog that nobody was named for, everything.
     pub(crate) principal: Arc<Principal>,
     pub(crate) tokens: Arc<Tokens>,
+    pub(crate) limits: Limits,
+    pub(crate) admission: Arc<Admission>,
 }
 
 /// What may be set when a catalog is opened.
@@ -102,6 +105,7 @@ impl Catalog {
     /// [`crate::Error::Store`] if another process has it open, or if what is there is damaged, foreign or newer.
     pub async fn open(data_folder: &Path, options: CatalogOptions) -> Result<Self> {
         let path: PathBuf = data_folder.join(DATABASE_FILE);
+        let limits = options.limits.in_range();
         let store_options = StoreOptions {
             manifest_target_files: options.manifest_target_files,
             power_loss: options.power_loss,
@@ -135,6 +139,8 @@ impl Catalog {
             actor: Arc::default(),
             principal: Arc::new(Principal::anyone()),
             tokens: Arc::new(tokens),
+            limits,
+            admission: Arc::new(Admission::new(&limits)),
         })
     }
 
@@ -155,6 +161,11 @@ impl Catalog {
     /// Who asks for what is done through this clone.
     pub fn principal(&self) -> &Principal {
         &self.principal
+    }
+
+    /// How much it takes at once.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// Waits until what is due to be sealed into manifests is sealed. Only measurements and tests need it.

@@ -44,7 +44,7 @@ impl Catalog {
     /// # Errors
     /// [`crate::Error::NotFound`], also for a snapshot that is expired; [`crate::Error::Store`].
     pub async fn list_changes(&self, ident: TableIdent, request: ChangesRequest) -> Result<Changes> {
-        let (table_id, changes) = self.read(move |tx| find(tx, &ident, request)).await?;
+        let (table_id, changes) = self.read_in_turn(move |tx, _| find(tx, &ident, request)).await?;
         if changes.next_after.is_some() {
             for snapshot_id in [changes.from, changes.to] {
                 self.leases.take(table_id, snapshot_id, self.clock.now_ms());

@@ -11,19 +11,22 @@ mod ready;
 mod transaction;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use prunus_manifest::{Operation, SnapshotId, Totals, WriteTransaction};
 use prunus_pruner::NanOrder;
 use prunus_statistics::Literal;
 use tokio::time::Instant;
 
+use crate::admission::ChangePlace;
 use crate::catalog::Catalog;
 use crate::declared::DeclaredStatistics;
 use crate::journal::{Change, Made};
+use crate::limits::{Limits, MAX_COLUMNS_OF_FILE, check_notes, too_many};
 use crate::name::TableIdent;
 use crate::once::{Done, Once};
 use crate::plan::Filter;
-use crate::{Fault, Result};
+use crate::{Error, Fault, Result};
 
 use ready::ReadyCommit;
 
@@ -32,7 +35,7 @@ pub(crate) use ready::target_of;
 
 pub use checked::{MAX_COMMIT_ATTEMPTS, MAX_LISTED_CONFLICTS};
 pub use reading::MAX_READING_TIME;
-pub use transaction::{MAX_TABLES_PER_TRANSACTION, TableCommit, TableCommitted};
+pub use transaction::{MAX_TABLES_PER_TRANSACTION, PreparedTransaction, TableCommit, TableCommitted};
 
 /// The most files that one commit adds and removes.
 pub const MAX_FILES_PER_COMMIT: usize = 100_000;
@@ -141,34 +144,85 @@ impl Catalog {
         request: CommitRequest,
         once: Once<Committed>,
     ) -> Result<Done<Committed>> {
-        let done = self.commit_uncounted(ident.clone(), request, once).await;
-        self.activity.commits.outcomes.count(&done);
-        if let Ok(Done::Now(committed)) = &done {
-            self.activity.commits.record(&ident, committed);
-        }
-        done
+        let prepared = self.prepare_commit(ident, request).await?;
+        self.commit_prepared(prepared, once).await
     }
 
-    async fn commit_uncounted(
-        &self,
-        ident: TableIdent,
-        request: CommitRequest,
-        once: Once<Committed>,
-    ) -> Result<Done<Committed>> {
+    /// Does of a commit all that comes before its transaction: reads its files and checks it. Whoever stops waiting for that stops it,
+    /// and nothing was done.
+    ///
+    /// # Errors
+    /// As [`Catalog::commit`], and [`Overloaded`](crate::Error::Overloaded).
+    pub async fn prepare_commit(&self, ident: TableIdent, request: CommitRequest) -> Result<PreparedCommit> {
+        let prepared = self.prepare_uncounted(ident, request).await;
+        if prepared.is_err() {
+            self.activity.commits.outcomes.count(&prepared);
+        }
+        prepared
+    }
+
+    async fn prepare_uncounted(&self, ident: TableIdent, request: CommitRequest) -> Result<PreparedCommit> {
+        if request.is_too_large(&self.limits) {
+            return Err(Error::Invalid(request.check_shape(&self.limits)));
+        }
+        let place = self.admission.commit(request.size_bytes())?;
         let ready = self.make_ready(ident, request, Instant::now() + MAX_READING_TIME).await?;
+        Ok(PreparedCommit { ready, place: Arc::new(place) })
+    }
+
+    /// Makes of a commit that is prepared the table's newest snapshot.
+    ///
+    /// # Errors
+    /// As [`Catalog::commit_once`].
+    pub async fn commit_prepared(&self, prepared: PreparedCommit, once: Once<Committed>) -> Result<Done<Committed>> {
+        let PreparedCommit { ready, place } = prepared;
+        let table = ready.table.clone();
         let record = |tx: &WriteTransaction<'_>, [ready]: &[ReadyCommit; 1]| {
             let done = ready.record(ready.check(tx)?)?;
             let made = ready.change("commit", &done);
             Ok(Made::change(done, made))
         };
-        self.commit_ready([ready], once, record).await
+        let done = self.commit_ready([ready], place, once, record).await;
+        self.activity.commits.outcomes.count(&done);
+        if let Ok(Done::Now(committed)) = &done {
+            self.activity.commits.record(&table, committed);
+        }
+        done
     }
+}
+
+/// A commit whose files are read and that is checked as far as can be before its transaction. It has its place among the changes
+/// that wait.
+pub struct PreparedCommit {
+    ready: ReadyCommit,
+    place: Arc<ChangePlace>,
 }
 
 impl AddedFile {
     /// A file of which its writer says nothing but where it is.
     pub fn at(path: impl Into<String>) -> Self {
         Self { path: path.into(), ..Self::default() }
+    }
+
+    /// About how much memory it takes, and what will be known of it.
+    fn size_bytes(&self) -> usize {
+        const LEAST: usize = 1024;
+        const ENTRY: usize = 64;
+        let texts = |text: &String| text.len() + ENTRY;
+        let columns: usize = self.columns.keys().map(|key| texts(key) + size_of::<DeclaredStatistics>()).sum();
+        let names: usize = self.partition.keys().chain(&self.absent_columns).map(texts).sum();
+        (self.path.len() + columns + names).max(LEAST)
+    }
+
+    /// Lists that are longer than a table has columns.
+    fn check_lists(&self, index: usize) -> impl Iterator<Item = Fault> {
+        let at = format!("add[{index}]");
+        let lists = [
+            ("partition values", self.partition.len()),
+            ("absent_columns", self.absent_columns.len()),
+            ("columns with statistics", self.columns.len()),
+        ];
+        lists.into_iter().filter_map(move |(what, count)| too_many(&at, what, count, MAX_COLUMNS_OF_FILE))
     }
 }
 
@@ -191,17 +245,31 @@ impl CommitRequest {
         self.add.len() + self.remove.len()
     }
 
-    /// Whether it has more files than are looked at.
-    fn is_too_large(&self) -> bool {
-        self.file_count() > MAX_FILES_PER_COMMIT
+    /// Whether it has more files, or longer lists, than are looked at.
+    fn is_too_large(&self, limits: &Limits) -> bool {
+        self.file_count() > limits.files_per_commit || !self.check_lists().is_empty()
     }
 
-    /// Holds the request against what its operation may do; every fault found.
-    fn check_shape(&self) -> Vec<Fault> {
+    /// About how much memory it takes, and what will be known of its files.
+    fn size_bytes(&self) -> usize {
+        let added: usize = self.add.iter().map(AddedFile::size_bytes).sum();
+        let removed: usize = self.remove.iter().map(|path| path.len() + size_of::<String>()).sum();
+        added + removed + self.filter.as_ref().map_or(0, Filter::written_bytes)
+    }
+
+    /// What is wrong with the length of its lists.
+    fn check_lists(&self) -> Vec<Fault> {
+        let of_files = self.add.iter().enumerate().flat_map(|(index, file)| file.check_lists(index));
+        check_notes("summary", &self.summary).into_iter().chain(of_files).collect()
+    }
+
+    /// Holds the request against the limits and what its operation may do; every fault found.
+    fn check_shape(&self, limits: &Limits) -> Vec<Fault> {
         let (adds, removes) = (!self.add.is_empty(), !self.remove.is_empty());
-        let too_many = format!("a commit adds and removes at most {MAX_FILES_PER_COMMIT} files");
+        let (count, most) = (self.file_count(), limits.files_per_commit);
+        let too_many = format!("a commit adds and removes at most {most} files, and this one {count}");
         let of_files: &[(bool, &str, &str)] = match self.operation {
-            _ if self.is_too_large() => &[(true, "add", &too_many)],
+            _ if count > most => &[(true, "add", &too_many)],
             Operation::Append => &[
                 (!adds, "add", "an append adds at least one file"),
                 (removes, "remove", "an append removes nothing: what also removes is an overwrite, or a replace"),
@@ -226,6 +294,6 @@ impl CommitRequest {
             ),
         ];
         let faults = of_files.iter().chain(&of_filter).filter(|(is_wrong, ..)| *is_wrong);
-        faults.map(|(_, at, message)| Fault::at(*at, *message)).collect()
+        faults.map(|(_, at, message)| Fault::at(*at, *message)).chain(self.check_lists()).collect()
     }
 }

@@ -17,6 +17,7 @@ use prunus_manifest::{
 use prunus_pruner::Mask;
 use prunus_statistics::{FieldId, PrimitiveType};
 
+use crate::cancel::Cancelled;
 use crate::catalog::Catalog;
 use crate::history::History;
 use crate::name::TableIdent;
@@ -85,15 +86,20 @@ impl Catalog {
     /// [`Error::NotFound`], [`Error::Expired`], [`Error::Store`].
     pub async fn load_coverage(&self, ident: TableIdent, snapshot: SnapshotRef) -> Result<Coverage> {
         let log = Arc::clone(&self.obstacle_log);
-        self.read(move |tx| cover(tx, &log, &ident, snapshot)).await
+        self.read_in_turn(move |tx, cancelled| cover(tx, (&log, cancelled), &ident, snapshot)).await
     }
 }
 
-fn cover(tx: &ReadTransaction<'_>, log: &ObstacleLog, ident: &TableIdent, snapshot: SnapshotRef) -> Result<Coverage> {
+pub(crate) fn cover(
+    tx: &ReadTransaction<'_>,
+    (log, cancelled): (&ObstacleLog, &Cancelled),
+    ident: &TableIdent,
+    snapshot: SnapshotRef,
+) -> Result<Coverage> {
     let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
     let ResolvedSnapshot { snapshot_id, schema_id, totals } = snapshot.resolve(tx, &table)?;
     let schema = tables::load_schema(tx, &table, schema_id)?;
-    let groups = list_groups(tx, &table, snapshot_id)?;
+    let groups = list_groups((tx, cancelled), &table, snapshot_id)?;
     check_files(&table, snapshot_id, totals, &groups)?;
     let history = History::load(tx, &table)?;
     let mut obstacles = log.of_table(table.table_id);
@@ -108,7 +114,7 @@ fn cover(tx: &ReadTransaction<'_>, log: &ObstacleLog, ident: &TableIdent, snapsh
         };
         let written_as = history.newest_types().get(&column.id).copied().unwrap_or(column_type);
         let column_of_store = StoredColumn { column: SchemaColumn { field_id: column.id, column_type }, written_as };
-        column.files = Some(cover_column(tx, &groups, column_of_store, files)?);
+        column.files = Some(cover_column((tx, cancelled), &groups, column_of_store, files)?);
     }
     Ok(Coverage { snapshot_id, schema_id, files: totals.files, obstacles_since_ms: log.since_ms(), columns })
 }
@@ -142,13 +148,14 @@ impl ColumnCoverage {
 }
 
 fn cover_column(
-    tx: &ReadTransaction<'_>,
+    (tx, cancelled): (&ReadTransaction<'_>, &Cancelled),
     groups: &[Group],
     column: StoredColumn,
     mut files: ColumnFiles,
 ) -> Result<(ColumnFiles, OverlapDepth)> {
     let mut slices = Vec::with_capacity(groups.len());
     for group in groups {
+        cancelled.check()?;
         let registered = group.load_column(tx, column)?;
         let with_values = files.add(&registered, &group.live, &group.without_rows);
         slices.push(Slice { zones: registered.zones, with_values });
@@ -201,9 +208,14 @@ impl Group {
 }
 
 /// The files that may be live in a snapshot.
-fn list_groups(tx: &ReadTransaction<'_>, table: &TableRow, snapshot_id: SnapshotId) -> Result<Vec<Group>> {
+fn list_groups(
+    (tx, cancelled): (&ReadTransaction<'_>, &Cancelled),
+    table: &TableRow,
+    snapshot_id: SnapshotId,
+) -> Result<Vec<Group>> {
     let mut groups = Vec::new();
     for manifest in tx.list_manifests(table.table_id)? {
+        cancelled.check()?;
         if manifest.first_added_snapshot > snapshot_id {
             continue;
         }

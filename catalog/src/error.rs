@@ -165,6 +165,26 @@ pub enum Error {
         /// What failed.
         source: StorageError,
     },
+    /// As many requests of a kind are worked on, and as many wait, as may: nothing was done, and trying again in a moment may help.
+    #[error("{what}: {at_once} are worked on and {waiting} wait, and there is no room for more")]
+    TooMany {
+        /// The kind, in the plural.
+        what: &'static str,
+        /// How many are worked on.
+        at_once: usize,
+        /// How many wait.
+        waiting: usize,
+    },
+    /// As many changes as may be, or as large ones, are worked on or wait for the writer: nothing was done, and trying again in a
+    /// moment may help.
+    #[error("{changes} changes are worked on or wait for the writer, and there is no room for more")]
+    Overloaded {
+        /// How many.
+        changes: usize,
+    },
+    /// Nobody waits for the answer any more, so the work was given up. Nobody is told.
+    #[error("nobody waited for the answer any more")]
+    Cancelled,
     /// The store has no room for the change, of which nothing happened; trying again may help when there is.
     #[error("the store has no room")]
     StoreFull(#[source] prunus_manifest::Error),

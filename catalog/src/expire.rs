@@ -134,8 +134,13 @@ impl Catalog {
         match request.run {
             ExpireRun::Dry => self.foresee(expiry, limits).await,
             ExpireRun::Real => {
-                let catalog = self.clone();
-                blocking::to_the_end(async move { catalog.carry_out(expiry, limits, entry).await }).await
+                let (place, catalog) = (self.admission.change()?, self.clone());
+                blocking::to_the_end(async move {
+                    let expired = catalog.carry_out(expiry, limits, entry).await;
+                    drop(place);
+                    expired
+                })
+                .await
             }
         }
     }
@@ -143,7 +148,7 @@ impl Catalog {
     async fn foresee(&self, expiry: Expiry, limits: Limits) -> Result<Expired> {
         let expiry = with_leases(&expiry, &self.leases, &*self.clock);
         let (mut expired, going) = self
-            .read(move |tx| {
+            .read_in_turn(move |tx, _| {
                 let snapshots = tx.list_expirable(&expiry, limits.snapshots)?;
                 let gaps = tx.list_gaps(expiry.table_id, &snapshots.items)?;
                 let files = tx.list_unneeded_files(expiry.table_id, &gaps, limits.files)?;
@@ -237,14 +242,15 @@ impl Catalog {
         if paths.is_empty() {
             return Ok(paths);
         }
-        let store = Arc::clone(&self.store);
-        blocking::run(move || {
+        let (turn, store) = (self.admission.read_for_change().await?, Arc::clone(&self.store));
+        blocking::run_while_awaited(turn, move |cancelled| {
             // The file system is asked before the transaction, which should be short.
             let paths: BTreeSet<String> = paths.into_iter().collect();
             let paths: Vec<NamedPath> = paths.into_iter().map(NamedPath::of).collect();
             store.read(|tx| {
                 let mut unnamed = Vec::with_capacity(paths.len());
                 for path in paths {
+                    cancelled.check()?;
                     if !path.is_named(tx, &except)? {
                         unnamed.push(path.path);
                     }

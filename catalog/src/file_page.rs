@@ -40,8 +40,8 @@ impl Catalog {
         (after, page_size): (Option<FileId>, PageSize),
         render: impl FnOnce(&ListedPage, &FileChunk) -> T + Send + 'static,
     ) -> Result<(ListedPage, T)> {
-        let catalog = self.clone();
-        blocking::run(move || {
+        let (turn, catalog) = (self.admission.plan(|| 0).await?, self.clone());
+        blocking::run_while_awaited(turn, move |_| {
             let (page, first) = catalog.read_here(|tx| {
                 let page = find(tx, &catalog, &ident, snapshot, (after, page_size))?;
                 let first = page.load(tx, 0)?;
@@ -110,7 +110,8 @@ impl ListedPage {
         index: usize,
         render: impl FnOnce(&Self, &FileChunk) -> T + Send + 'static,
     ) -> Result<T> {
-        blocking::run(move || {
+        let turn = self.catalog.admission.read().await?;
+        blocking::run_while_awaited(turn, move |_| {
             self.hold();
             let chunk = self.catalog.store.read(|tx| {
                 self.load(tx, index).map_err(|error| gone_or_lost(tx, self.table_id, self.snapshot_id, error))

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use prunus_manifest::{DataFileRow, FileId, ReadTransaction, SnapshotId, TableRow};
 use prunus_statistics::{FileColumn, PrimitiveType};
 
+use crate::cancel::Cancelled;
 use crate::catalog::Catalog;
 use crate::file_chunk::{NamedPartition, named_partition};
 use crate::history::History;
@@ -53,7 +54,7 @@ impl Catalog {
         after: Option<FileId>,
         page_size: PageSize,
     ) -> Result<(SnapshotId, Vec<FileEntry>, bool)> {
-        let list = move |tx: &ReadTransaction<'_>| {
+        let list = move |tx: &ReadTransaction<'_>, _: &Cancelled| {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
             let ResolvedSnapshot { snapshot_id, schema_id, .. } = snapshot.resolve(tx, &table)?;
             let leaves = tables::load_schema(tx, &table, schema_id)?.leaf_columns();
@@ -63,7 +64,7 @@ impl Catalog {
             let files = rows.into_iter().map(|row| FileEntry::new(row, &leaves)).collect();
             Ok((table.table_id, snapshot_id, files, more))
         };
-        let (table_id, snapshot_id, files, more) = self.read(list).await?;
+        let (table_id, snapshot_id, files, more) = self.read_in_turn(list).await?;
         if more {
             self.leases.take(table_id, snapshot_id, self.clock.now_ms());
         }

@@ -8,12 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prunus_manifest::{
-    GrowingEntry, JournalDetail, JournalEntry, JournalFilter, JournalId, JournalPage, SnapshotId, WriteTransaction,
+    GrowingEntry, JournalDetail, JournalEntry, JournalFilter, JournalId, JournalPage, Role, SnapshotId,
+    WriteTransaction,
 };
 use serde_json::Value;
 use tokio::time::sleep;
 
 use crate::Result;
+use crate::access::Places;
 use crate::actor::Actor;
 use crate::catalog::Catalog;
 use crate::name::{NamespaceName, TableIdent};
@@ -170,17 +172,20 @@ impl Catalog {
         Scribe { actor: Arc::clone(&self.actor), now_ms }
     }
 
-    /// A page of the journal, newest first, from the first entry before `before`. With a filter a page may be short of its size
+    /// A page of what the principal may see of the journal, as an admin, newest first, from the first entry before `before`. With a filter a page may be short of its size
     /// and still not be the last.
     ///
     /// # Errors
     /// [`Error::Store`](crate::Error::Store).
     pub async fn list_journal(
         &self,
-        filter: JournalFilter,
+        mut filter: JournalFilter,
         before: Option<JournalId>,
         page_size: PageSize,
     ) -> Result<JournalPage> {
+        if let Places::Within(namespaces) = self.principal.places(Role::Admin) {
+            filter.visible = Some(namespaces.iter().map(|namespace| namespace.as_str().to_owned()).collect());
+        }
         self.read(move |tx| Ok(tx.list_journal(&filter, before, page_size.get())?)).await
     }
 

@@ -42,6 +42,8 @@ mod actor;
 mod access;
 mod journal;
 mod limits;
+mod admission;
+mod cancel;
 mod error;
 mod blocking;
 mod suggestion;
@@ -100,6 +102,10 @@ pub use access::{
 };
 pub use activity::{Activity, AuditActivity, CatalogState, CommitActivity, Outcomes, PlanActivity, PlanCacheActivity};
 pub use actor::Actor;
+pub use admission::{
+    MAX_CHANGES_WAITING, MAX_COMMITS_BYTES, MAX_ORPHAN_LISTINGS_AT_ONCE, MAX_ORPHAN_LISTINGS_WAITING,
+    MAX_PLANS_AT_ONCE, MAX_PLANS_WAITING, MAX_REGROUPS_AT_ONCE, MAX_REGROUPS_WAITING, MAX_WAITING_PLANS_BYTES,
+};
 pub use alter::{AlterRequest, MAX_COLUMN_PATHS, MAX_FIELDS_OF_ALL_SCHEMAS, MAX_SCHEMAS};
 pub use audit::{AuditBudget, AuditPage, AuditRequest, DEFAULT_AUDIT_BYTES_PER_SECOND, FoundByAudit};
 pub use catalog::{Catalog, CatalogOptions};
@@ -107,7 +113,7 @@ pub use changes::{Changes, ChangesRequest};
 pub use clock::{Clock, SystemClock};
 pub use commit::{
     AddedFile, CommitRequest, Committed, MAX_COMMIT_ATTEMPTS, MAX_FILES_PER_COMMIT, MAX_LISTED_CONFLICTS,
-    MAX_READING_TIME, MAX_TABLES_PER_TRANSACTION, TableCommit, TableCommitted,
+    MAX_READING_TIME, MAX_TABLES_PER_TRANSACTION, PreparedCommit, PreparedTransaction, TableCommit, TableCommitted,
 };
 pub use coverage::{
     ColumnCoverage, ColumnFiles, CountFiles, Coverage, CoveredType, OverlapDepth, ProvenanceFiles, SideFiles,
@@ -120,7 +126,9 @@ pub use file_chunk::{FILES_PER_CHUNK, FileChunk, NamedPartition};
 pub use file_page::ListedPage;
 pub use files::{FileDetail, FileEntry};
 pub use leases::{LEASE_MS, MAX_LEASES};
-pub use limits::Limits;
+pub use limits::{
+    Limits, MAX_CLUSTER_BY_COLUMNS, MAX_COLUMNS_OF_FILE, MAX_NOTES, MAX_NOTES_BYTES, MAX_SELECTED_COLUMNS,
+};
 pub use location::{Location, LocationError, MAX_LOCATION_BYTES, without_credentials};
 pub use manifests::{ManifestDetail, ManifestEntry, ManifestPage, ManifestPosition, ManifestsRequest};
 pub use name::{MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, NameError, NamespaceName, TableIdent, TableName, TagName};
@@ -144,8 +152,8 @@ pub use prunus_manifest::{
     StoreActivity, StoreState, StoredReply, TableId, TableLayout, TagChange, Totals,
 };
 pub use prunus_pruner::{
-    FilterError, MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_WORDS, NanOrder, Obstacle, Obstacles, Outcome, Verdict,
-    nearest,
+    FilterError, MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_VALUES, MAX_FILTER_WORDS, MIN_FILTER_DEPTH, NanOrder,
+    Obstacle, Obstacles, Outcome, Verdict, nearest,
 };
 pub use readiness::NotReady;
 pub use regroup::{RegroupRequest, Regrouped};

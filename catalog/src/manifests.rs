@@ -13,6 +13,7 @@ use prunus_manifest::{
 use prunus_pruner::Mask;
 use prunus_statistics::PrimitiveType;
 
+use crate::cancel::Cancelled;
 use crate::catalog::Catalog;
 use crate::files::FileEntry;
 use crate::name::TableIdent;
@@ -101,7 +102,8 @@ impl Catalog {
     /// [`Error::Store`].
     pub async fn list_manifests(&self, ident: TableIdent, request: ManifestsRequest) -> Result<ManifestPage> {
         let cache = self.plan_cache.clone();
-        let (table_id, page) = self.read(move |tx| list(tx, &cache, &ident, request)).await?;
+        let (table_id, page) =
+            self.read_in_turn(move |tx, cancelled| list(tx, (&cache, cancelled), &ident, request)).await?;
         if page.next.is_some() {
             self.leases.take(table_id, page.snapshot_id, self.clock.now_ms());
         }
@@ -123,16 +125,16 @@ impl Catalog {
         (after, page_size): (Option<FileId>, PageSize),
     ) -> Result<ManifestDetail> {
         let cache = self.plan_cache.clone();
-        let load = move |tx: &ReadTransaction<'_>| {
+        let load = move |tx: &ReadTransaction<'_>, cancelled: &Cancelled| {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
             let manifest = tx.get_manifest(manifest_id)?.filter(|manifest| manifest.table_id == table.table_id);
             let manifest = manifest.ok_or_else(|| gone(manifest_id, after))?;
             let resolved = snapshot.resolve(tx, &table)?;
-            let reader = PlanReader::new(&cache, tx, &table);
+            let reader = PlanReader::new(&cache, tx, &table, cancelled);
             let detail = look_into(tx, &reader, &manifest, &resolved, (after, page_size))?;
             Ok((table.table_id, detail))
         };
-        let (table_id, detail) = self.read(load).await?;
+        let (table_id, detail) = self.read_in_turn(load).await?;
         if detail.more {
             self.leases.take(table_id, detail.snapshot_id, self.clock.now_ms());
         }
@@ -148,18 +150,19 @@ fn gone(manifest_id: ManifestId, after: Option<FileId>) -> Error {
     }
 }
 
-fn list(
+pub(crate) fn list(
     tx: &ReadTransaction<'_>,
-    cache: &PlanCache,
+    (cache, cancelled): (&PlanCache, &Cancelled),
     ident: &TableIdent,
     request: ManifestsRequest,
 ) -> Result<(TableId, ManifestPage)> {
     let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
     let ResolvedSnapshot { snapshot_id, .. } = request.snapshot.resolve(tx, &table)?;
-    let reader = PlanReader::new(cache, tx, &table);
+    let reader = PlanReader::new(cache, tx, &table, cancelled);
     let all = reader.list_manifests()?;
     let mut manifests = Vec::new();
     for manifest in all.rows.get(start_of_page(&all, request.after)?..).unwrap_or_default() {
+        reader.check_awaited()?;
         let entry = ManifestEntry::new(manifest, live_totals(&reader, &table, manifest, snapshot_id)?);
         if entry.live.files > 0 {
             manifests.push(entry);

@@ -7,6 +7,7 @@ use prunus_manifest::{NamespaceRow, ReadTransaction, Role, WriteTransaction};
 use crate::access::Places;
 use crate::catalog::Catalog;
 use crate::journal::{Change, Made};
+use crate::limits::check_notes;
 use crate::name::NamespaceName;
 use crate::once::{Done, Once};
 use crate::page::PageSize;
@@ -52,6 +53,10 @@ impl Catalog {
         properties: BTreeMap<String, String>,
         once: Once<Namespace>,
     ) -> Result<Done<Namespace>> {
+        let faults = check_notes("properties", &properties);
+        if !faults.is_empty() {
+            return Err(Error::Invalid(faults));
+        }
         let now_ms = self.clock.now_ms();
         let create = move |tx: &WriteTransaction<'_>| {
             let created = tx.create_namespace(name.as_str(), &properties, now_ms)?.into();

@@ -81,6 +81,7 @@ impl Catalog {
     /// [`Error::Invalid`] for a table without a location and for a store that cannot be listed; [`Error::NotFound`],
     /// [`Error::StorageUnavailable`], [`Error::Store`].
     pub async fn list_orphans(&self, ident: TableIdent, request: OrphansRequest) -> Result<OrphanPage> {
+        let _turn = self.admission.list_orphans().await?;
         let storage = self.storage.within(self.allowed.of_namespace(ident.namespace.as_str()));
         let folder = self.location_of(ident).await?;
         let older_than_ms = request.older_than_ms.unwrap_or_else(|| self.clock.now_ms() - MIN_ORPHAN_AGE_MS);
@@ -93,7 +94,7 @@ impl Catalog {
         let mut found = Found::default();
         while let Some(chunk) = chunks.try_next().await.map_err(|error| unavailable(error.1))? {
             let (store, listing) = (Arc::clone(&self.store), Arc::clone(&listing));
-            found = blocking::run(move || {
+            found = blocking::run_while_awaited(self.admission.read().await?, move |_| {
                 let listed: Vec<Listed> = chunk.into_iter().filter_map(Listed::new).collect();
                 store.read(|tx| found.with(tx, &listing, listed))
             })

@@ -6,6 +6,8 @@
 //! may see a later state. Only if the snapshot was expired in between may they be gone, and then the plan is made anew; an entry
 //! that is gone though its snapshot is there was lost, which is a failure of the store.
 
+#[cfg(test)]
+mod cancel_tests;
 mod explain;
 mod filter;
 mod kept;
@@ -25,6 +27,7 @@ use prunus_manifest::{
 use prunus_pruner::{FilterError, NanOrder, Verdict};
 use prunus_statistics::FieldId;
 
+use crate::cancel::Cancelled;
 use crate::catalog::Catalog;
 use crate::clock::time_text;
 use crate::files::FileEntry;
@@ -133,6 +136,12 @@ impl PlanRequest {
     pub fn of(filter: Filter) -> Self {
         Self { filter: Some(filter), ..Self::default() }
     }
+
+    /// About how much memory it takes.
+    fn size_bytes(&self) -> usize {
+        let names = self.select.iter().map(|name| name.len() + size_of::<String>()).sum::<usize>();
+        names + self.filter.as_ref().map_or(0, Filter::written_bytes)
+    }
 }
 
 /// Whether a plan prunes.
@@ -201,12 +210,12 @@ impl Catalog {
     /// [`Error::Filter`] or [`Error::Invalid`] with every fault of the request, [`Error::NotFound`], [`Error::Expired`],
     /// [`Error::Store`].
     pub async fn plan(&self, ident: TableIdent, request: PlanRequest) -> Result<Plan> {
-        let catalog = self.clone();
-        blocking::run(move || {
-            let started = Instant::now();
+        let started = Instant::now();
+        let (turn, catalog) = (self.admission.plan(|| request.size_bytes()).await?, self.clone());
+        blocking::run_while_awaited(turn, move |cancelled| {
             let plan = || {
-                let (page, first) = catalog.plan_once(&ident, &request, started)?;
-                page.into_plan(&first)
+                let (page, first) = catalog.plan_once(&ident, &request, started, cancelled)?;
+                page.into_plan(&first, cancelled)
             };
             catalog.counted(&ident, &request, plan, |plan| &plan.metrics)
         })
@@ -225,10 +234,10 @@ impl Catalog {
         request: PlanRequest,
         render: impl FnOnce(&PlannedPage, &PlannedChunk) -> T + Send + 'static,
     ) -> Result<(PlannedPage, T)> {
-        let catalog = self.clone();
-        blocking::run(move || {
-            let started = Instant::now();
-            let plan = || catalog.plan_once(&ident, &request, started);
+        let started = Instant::now();
+        let (turn, catalog) = (self.admission.plan(|| request.size_bytes()).await?, self.clone());
+        blocking::run_while_awaited(turn, move |cancelled| {
+            let plan = || catalog.plan_once(&ident, &request, started, cancelled);
             let (page, first) = catalog.counted(&ident, &request, plan, |(page, _)| &page.metrics)?;
             let rendered = render(&page, &first);
             Ok((page, rendered))
@@ -259,9 +268,10 @@ impl Catalog {
         ident: &TableIdent,
         request: &PlanRequest,
         started: Instant,
+        cancelled: &Cancelled,
     ) -> Result<(PlannedPage, PlannedChunk)> {
-        let filter = request.filter.clone().map(ReadFilter::parse).transpose();
-        let mut page = self.read_here(|tx| find(tx, self, ident, request, filter.as_ref()))?;
+        let filter = ReadFilter::parse_of(request, &self.limits);
+        let mut page = self.read_here(|tx| find(tx, (self, cancelled), ident, request, filter.as_ref()))?;
         // A later page is of the same plan.
         if !matches!(request.page, PlanPage::After(..)) {
             self.obstacle_log.record(page.table_id(), &page.metrics, self.clock.now_ms());
@@ -301,7 +311,7 @@ pub(crate) fn gone_or_lost(
 /// Everything but the files' entries.
 fn find(
     tx: &ReadTransaction<'_>,
-    catalog: &Catalog,
+    (catalog, cancelled): (&Catalog, &Cancelled),
     ident: &TableIdent,
     request: &PlanRequest,
     filter: Result<&Option<ReadFilter>, &FilterError>,
@@ -312,7 +322,7 @@ fn find(
         files::check_page(tx, &table, Some(file_id))?;
     }
     let snapshot = request.snapshot.resolve(tx, &table)?;
-    let reader = PlanReader::new(&catalog.plan_cache, tx, &table);
+    let reader = PlanReader::new(&catalog.plan_cache, tx, &table, cancelled);
     let schema = reader.load_schema(snapshot.schema_id)?;
     let history = if table.schema_id == SchemaId::FIRST { None } else { Some(reader.load_history()?) };
     let (origin, plans) = (reader.origin(&snapshot), reader.kept_plans());

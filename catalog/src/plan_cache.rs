@@ -24,6 +24,7 @@ use prunus_pruner::ColumnZones;
 use prunus_statistics::{FieldId, PrimitiveType};
 
 use crate::activity::PlanCacheActivity;
+use crate::cancel::Cancelled;
 use crate::history::History;
 use crate::plan::{KeptPlans, PlanOrigin, ResolvedSnapshot};
 use crate::table_schema::TableSchema;
@@ -129,6 +130,7 @@ pub(crate) struct PlanReader<'a> {
     cache: &'a PlanCache,
     tx: &'a ReadTransaction<'a>,
     table: &'a TableRow,
+    cancelled: &'a Cancelled,
     counts: Cell<ReadCounts>,
 }
 
@@ -176,6 +178,14 @@ impl PlanCache {
     }
 }
 
+#[cfg(test)]
+impl PlanCache {
+    /// Of how many manifests the entries are kept.
+    pub(crate) fn entry_blocks(&self) -> usize {
+        self.parts.iter().filter(|(key, _)| matches!(**key, Key::Entries(_))).count()
+    }
+}
+
 impl Part {
     /// About how much memory it takes.
     fn size_bytes(&self) -> usize {
@@ -202,6 +212,7 @@ macro_rules! cached {
             $reader.count(0, 1);
             Ok(part)
         } else {
+            $reader.check_awaited()?;
             let part = Arc::new($load);
             $reader.count(1, 0);
             $reader.cache.parts.insert(key, $kind(Arc::clone(&part)));
@@ -220,8 +231,19 @@ impl Drop for PlanReader<'_> {
 }
 
 impl<'a> PlanReader<'a> {
-    pub(crate) fn new(cache: &'a PlanCache, tx: &'a ReadTransaction<'a>, table: &'a TableRow) -> Self {
-        Self { cache, tx, table, counts: Cell::default() }
+    pub(crate) fn new(
+        cache: &'a PlanCache,
+        tx: &'a ReadTransaction<'a>,
+        table: &'a TableRow,
+        cancelled: &'a Cancelled,
+    ) -> Self {
+        Self { cache, tx, table, cancelled, counts: Cell::default() }
+    }
+
+    /// Ends the work if nobody waits for it any more. Whoever loops over manifests or parts of the tail asks; nothing is read without
+    /// it being asked.
+    pub(crate) fn check_awaited(&self) -> Result<()> {
+        self.cancelled.check()
     }
 
     /// How much was asked for so far.
@@ -319,6 +341,7 @@ impl<'a> PlanReader<'a> {
                 return Ok(zones);
             }
         }
+        self.check_awaited()?;
         self.count(1, 0);
         let (key, stored) = match self.tx.get_column_zones(manifest, column)? {
             Some(stored) => (block, stored),

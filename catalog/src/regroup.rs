@@ -41,6 +41,7 @@ impl Catalog {
     /// [`crate::Error::Invalid`] for columns that there are not, [`crate::Error::NotFound`], [`crate::Error::Store`].
     pub async fn regroup(&self, ident: TableIdent, request: RegroupRequest) -> Result<Regrouped> {
         let RegroupRequest { cluster_by: asked, dry_run } = request;
+        let turn = self.admission.regroup().await?;
         let (is_asked, change) = (asked.is_some(), Change::of_table("regroup_manifests", &ident));
         let (table_id, ids, cluster_by) = self
             .read(move |tx| {
@@ -56,6 +57,7 @@ impl Catalog {
             .await?;
         let (store, scribe) = (Arc::clone(&self.store), self.scribe());
         blocking::run(move || {
+            let _turn = turn;
             if dry_run {
                 let before = store.load_layout(table_id, &ids)?;
                 return Ok(Regrouped { cluster_by, before, after: None, entries_moved: 0 });

@@ -1,5 +1,7 @@
 //! Rollback: a new snapshot with the content of an older one.
 
+use std::sync::Arc;
+
 use prunus_manifest::{NewRollback, SnapshotId, TableRow, WriteTransaction};
 
 use crate::catalog::Catalog;
@@ -44,12 +46,13 @@ impl Catalog {
         snapshot_id: SnapshotId,
         once: Once<Committed>,
     ) -> Result<Done<Committed>> {
+        let place = Arc::new(self.admission.change()?);
         let committed_at_ms = self.clock.now_ms();
         for _ in 0..MAX_COMMIT_ATTEMPTS {
             let table = ident.clone();
             // What differs may fill many blocks, and no commit is to wait until they are read.
             let mut prepared = self
-                .read(move |tx| {
+                .read_for_change(move |tx, _| {
                     let TableRow { table_id, .. } = tx.load_table(table.namespace.as_str(), table.name.as_str())?;
                     Ok(tx.prepare_rollback(&NewRollback { table_id, snapshot_id, committed_at_ms })?)
                 })
@@ -61,7 +64,7 @@ impl Catalog {
                 let made = done.change("roll_back", &table).with("rolled_back_to", snapshot_id.0);
                 Ok(Made::change(done, made))
             };
-            let (done, times) = self.write_once_timed(once.clone(), roll_back).await;
+            let (done, times) = self.write_once_at(&place, once.clone(), roll_back).await;
             self.activity.commits.record_writing(times);
             match done {
                 // It does not matter to the request which schema there is.

@@ -10,6 +10,7 @@ use prunus_statistics::{FieldId, PrimitiveType};
 use crate::catalog::Catalog;
 use crate::column_ref;
 use crate::journal::{Change, Made};
+use crate::limits::{MAX_CLUSTER_BY_COLUMNS, check_notes, too_many};
 use crate::location::{Location, LocationError};
 use crate::name::{NamespaceName, TableIdent};
 use crate::once::{Done, Once};
@@ -249,6 +250,7 @@ fn define(
         faults.push(Fault::at("location", message));
         None
     });
+    faults.extend(check_notes("properties", properties));
     let schema = fields.and_then(|fields| match assign_ids_or_all(fields) {
         Ok(schema) => Some(schema),
         Err(errors) => {
@@ -292,8 +294,10 @@ pub(crate) fn cluster_by_ids(
     leaves: &[LeafColumn],
     items: &[LeafColumn],
 ) -> Result<Vec<FieldId>, Vec<Fault>> {
-    let mut ids = Vec::new();
-    let mut faults = Vec::new();
+    let (mut ids, mut faults) = (Vec::new(), Vec::new());
+    if let Some(fault) = too_many("cluster_by", "columns", keys.len(), MAX_CLUSTER_BY_COLUMNS) {
+        return Err(vec![fault]);
+    }
     for key in keys {
         match column_ref::find(leaves, key) {
             Some(leaf) => ids.push(leaf.id),

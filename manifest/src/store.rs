@@ -25,7 +25,7 @@ pub const MANIFEST_TARGET_FILES: u32 = 4096;
 pub const MAX_MANIFEST_FILES: u32 = 65_536;
 
 /// The most read transactions that run at once; a further one waits.
-pub const MAX_READERS: usize = 16;
+pub const MAX_READERS: usize = 48;
 
 /// What a loss of power, or a crash of the whole machine, may take along. When only the process ends, however it ends,
 /// nothing is lost either way; and nothing is damaged, ever.

@@ -21,7 +21,7 @@ use crate::transaction::WriteTransaction;
 use crate::{Error, Result};
 
 /// How many jobs may wait; a further one waits to be let into the queue.
-pub const MAX_QUEUED_JOBS: usize = 1024;
+pub const MAX_QUEUED_JOBS: usize = 4096 + 64;
 
 /// How many jobs share one transaction at most.
 pub const MAX_BATCH_JOBS: usize = 256;

@@ -16,7 +16,7 @@ mod write;
 
 use serde_json::Value;
 
-use crate::{FilterError, Predicate};
+use crate::{FilterError, FilterLimits, Predicate};
 
 /// Which of the two forms an expression is written in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,7 +60,15 @@ impl Predicate {
     /// # Errors
     /// [`FilterError::Json`] with the place, [`FilterError::TooComplex`].
     pub fn parse_iceberg_json(expression: &Value) -> Result<Self, FilterError> {
-        read::predicate(expression)
+        Self::parse_iceberg_json_within(expression, &FilterLimits::default())
+    }
+
+    /// The same of an expression that is no larger than this; of its bytes nothing is known here.
+    ///
+    /// # Errors
+    /// As [`Predicate::parse_iceberg_json`].
+    pub fn parse_iceberg_json_within(expression: &Value, limits: &FilterLimits) -> Result<Self, FilterError> {
+        read::predicate(expression, limits.in_range())
     }
 
     /// The predicate as an Iceberg expression, which reads back as the same predicate. `None` if it says what such an
@@ -75,7 +83,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{MAX_FILTER_DEPTH, MAX_FILTER_WORDS};
+    use crate::{MAX_FILTER_DEPTH, MAX_FILTER_VALUES, MAX_FILTER_WORDS, MIN_FILTER_DEPTH};
 
     fn read(json: &Value) -> Result<Predicate, String> {
         Predicate::parse_iceberg_json(json).map_err(|error| error.to_string())
@@ -252,6 +260,31 @@ mod tests {
             let too_long = "the filter is too complex: more than 10000 tests and connectives";
             assert_eq!(read(&chain(most + 1)).unwrap_err(), too_long);
         });
+    }
+
+    #[test]
+    fn limits_can_be_lower() {
+        let limits = FilterLimits { words: 3, depth: MIN_FILTER_DEPTH, ..FilterLimits::default() };
+        let read = |json: &Value| Predicate::parse_iceberg_json_within(json, &limits).map(drop);
+        let too_complex = |what, max| Err(FilterError::TooComplex { what, max });
+        let chain = |tests: usize| (1..tests).fold(json!({"type": "is-null", "term": "x"}), |left, _| and_true(left));
+        assert_eq!(read(&chain(2)), Ok(()));
+        assert_eq!(read(&chain(3)), too_complex("tests and connectives", 3));
+        let limits = FilterLimits { words: 100, ..limits };
+        let read = |depth: usize| {
+            let nested = (0..depth).fold(json!(true), |child, _| json!({"type": "not", "child": child}));
+            Predicate::parse_iceberg_json_within(&nested, &limits).map(drop)
+        };
+        assert_eq!(read(MIN_FILTER_DEPTH), Ok(()));
+        assert_eq!(read(MIN_FILTER_DEPTH + 1), too_complex("levels of nesting", MIN_FILTER_DEPTH));
+    }
+
+    #[test]
+    fn values_are_taken_up_to_the_limit() {
+        let list = |count| read(&json!({"type": "in", "term": "x", "values": vec![1; count]})).map(drop);
+        assert_eq!(list(MAX_FILTER_VALUES), Ok(()));
+        let expected = "the filter is too complex: more than 1000000 values";
+        assert_eq!(list(MAX_FILTER_VALUES + 1), Err(expected.to_owned()));
     }
 
     #[test]

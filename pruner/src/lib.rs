@@ -37,6 +37,7 @@ mod interval;
 mod interval_literal;
 mod operation;
 mod value;
+mod filter_limits;
 mod sql;
 mod suggestion;
 mod tile;
@@ -46,6 +47,9 @@ pub use bind::{BindOptions, BoundPredicate, Column, ItemColumn, NanOrder};
 pub use contains::{ContainsTest, ItemKind};
 pub use error::{ColumnSuggestion, FilterError};
 pub use explain::{ColumnFacts, ConjunctExplanation, Explanation, Outcome, Presence};
+pub use filter_limits::{
+    FilterLimits, MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_VALUES, MAX_FILTER_WORDS, MIN_FILTER_DEPTH,
+};
 pub use function::{CastKind, DatePart, DateUnit, Function};
 pub use iceberg_json::IcebergForm;
 pub use interval_literal::{IntervalLength, IntervalLiteral};
@@ -56,6 +60,5 @@ pub use predicate::{ColumnName, CompareOp, Expression, FilterLanguage, NamePart,
 pub use program::{Conjunct, PruningProgram};
 pub use residual::{MAX_RESIDUALS, Residual, ResidualProgram, Residuals};
 pub use selection::{Selection, Verdict};
-pub use sql::{MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_WORDS};
 pub use suggestion::nearest;
 pub use zone_maps::{ColumnZones, ZoneColumns, ZoneMaps, ZoneMapsError};

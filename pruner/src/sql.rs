@@ -13,14 +13,7 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
 use self::dialect::FilterDialect;
-use crate::{FilterError, Predicate};
-
-/// The longest filter text, in bytes.
-pub const MAX_FILTER_BYTES: usize = 16 << 20;
-/// The most words and operators of a filter; values and the commas between them do not count.
-pub const MAX_FILTER_WORDS: usize = 10_000;
-/// How deep a filter may be nested.
-pub const MAX_FILTER_DEPTH: usize = 64;
+use crate::{FilterError, FilterLimits, MAX_FILTER_VALUES, Predicate};
 
 /// How often, for each of its tokens, the parser may try to read an operand: it does so once or twice, but for nested calls and
 /// brackets that can be read in several ways.
@@ -28,7 +21,7 @@ const ATTEMPTS_PER_TOKEN: usize = 50;
 const MIN_ATTEMPTS: usize = 1_000;
 /// The most words that are parsed on the caller's stack: a chain of that many operators needs some 100 KiB of it.
 const MAX_WORDS_ON_THIS_STACK: usize = 100;
-/// Enough for a chain of [`MAX_FILTER_WORDS`] operators, which the parser builds as deep as it is long.
+/// Enough for a chain of [`crate::MAX_FILTER_WORDS`] operators, which the parser builds as deep as it is long.
 const LARGE_STACK_BYTES: usize = 128 << 20;
 
 impl Predicate {
@@ -45,54 +38,70 @@ impl Predicate {
     /// # Errors
     /// [`FilterError`], with the place in the text where there is one.
     pub fn parse_sql(text: &str) -> Result<Self, FilterError> {
-        if text.len() > MAX_FILTER_BYTES {
-            return Err(FilterError::TooLong { bytes: text.len(), max: MAX_FILTER_BYTES });
+        Self::parse_sql_within(text, &FilterLimits::default())
+    }
+
+    /// The same of a filter that is no larger than this. What is beyond the largest limits is refused all the same.
+    ///
+    /// # Errors
+    /// As [`Predicate::parse_sql`].
+    pub fn parse_sql_within(text: &str, limits: &FilterLimits) -> Result<Self, FilterError> {
+        let limits = limits.in_range();
+        if text.len() > limits.bytes {
+            return Err(FilterError::TooLong { bytes: text.len(), max: limits.bytes });
         }
-        let (tokens, words) = tokens(text)?;
-        if words <= MAX_WORDS_ON_THIS_STACK { parse(tokens) } else { on_large_stack(|| parse(tokens)) }
+        let (tokens, words) = tokens(text, &limits)?;
+        let parse = || parse(tokens, &limits);
+        if words <= MAX_WORDS_ON_THIS_STACK { parse() } else { on_large_stack(parse) }
     }
 }
 
 /// The tokens of a text, and how many of them are words.
-fn tokens(text: &str) -> Result<(Vec<TokenWithSpan>, usize), FilterError> {
+fn tokens(text: &str, limits: &FilterLimits) -> Result<(Vec<TokenWithSpan>, usize), FilterError> {
     let dialect = GenericDialect {};
     let tokens = Tokenizer::new(&dialect, text)
         .tokenize_with_location()
         .map_err(|error| FilterError::Syntax { message: error.to_string() })?;
     let words = tokens.iter().filter(|token| is_word(&token.token)).count();
-    if words > MAX_FILTER_WORDS {
-        return Err(FilterError::TooComplex { what: "words and operators", max: MAX_FILTER_WORDS });
+    if words > limits.words {
+        return Err(FilterError::TooComplex { what: "words and operators", max: limits.words });
+    }
+    let values = tokens.iter().filter(|token| is_value(&token.token)).count();
+    if values > MAX_FILTER_VALUES {
+        return Err(FilterError::TooComplex { what: "values", max: MAX_FILTER_VALUES });
     }
     Ok((tokens, words))
 }
 
-fn parse(tokens: Vec<TokenWithSpan>) -> Result<Predicate, FilterError> {
-    let predicate = parse_tokens(tokens)?;
-    written::check(&predicate, |text| parse_tokens(self::tokens(text)?.0))?;
+fn parse(tokens: Vec<TokenWithSpan>, limits: &FilterLimits) -> Result<Predicate, FilterError> {
+    let predicate = parse_tokens(tokens, limits)?;
+    written::check(&predicate, parse_again)?;
     Ok(predicate)
 }
 
-fn is_word(token: &Token) -> bool {
-    !matches!(
-        token,
-        Token::Comma
-            | Token::Number(..)
-            | Token::SingleQuotedString(_)
-            | Token::HexStringLiteral(_)
-            | Token::Whitespace(_)
-            | Token::EOF
-    )
+/// Reads what was written of a predicate, which may be longer than that which it was read from, with more parentheses.
+fn parse_again(text: &str) -> Result<Predicate, FilterError> {
+    let limits = FilterLimits::default();
+    parse_tokens(tokens(text, &limits)?.0, &limits)
 }
 
-fn parse_tokens(tokens: Vec<TokenWithSpan>) -> Result<Predicate, FilterError> {
+fn is_word(token: &Token) -> bool {
+    !is_value(token) && !matches!(token, Token::Comma | Token::Whitespace(_) | Token::EOF)
+}
+
+fn is_value(token: &Token) -> bool {
+    matches!(token, Token::Number(..) | Token::SingleQuotedString(_) | Token::HexStringLiteral(_))
+}
+
+fn parse_tokens(tokens: Vec<TokenWithSpan>, limits: &FilterLimits) -> Result<Predicate, FilterError> {
     let attempts_max = MIN_ATTEMPTS + tokens.len().saturating_mul(ATTEMPTS_PER_TOKEN);
     let dialect = FilterDialect::with_attempts(attempts_max);
-    let mut parser = Parser::new(&dialect).with_recursion_limit(MAX_FILTER_DEPTH).with_tokens_with_locations(tokens);
+    let mut parser = Parser::new(&dialect).with_recursion_limit(limits.depth).with_tokens_with_locations(tokens);
     let expression = parser.parse_expr().map_err(|error| match error {
         ParserError::RecursionLimitExceeded if dialect.is_exhausted() => {
             FilterError::TooComplex { what: "attempts to read its operands", max: attempts_max }
         }
-        error => parser_error(error),
+        error => parser_error(error, limits),
     })?;
     let rest = parser.peek_token();
     if rest.token != Token::EOF {
@@ -124,11 +133,9 @@ fn ends_with_name(mut expression: &Expr) -> bool {
     }
 }
 
-fn parser_error(error: ParserError) -> FilterError {
+fn parser_error(error: ParserError, limits: &FilterLimits) -> FilterError {
     match error {
-        ParserError::RecursionLimitExceeded => {
-            FilterError::TooComplex { what: "levels of nesting", max: MAX_FILTER_DEPTH }
-        }
+        ParserError::RecursionLimitExceeded => FilterError::TooComplex { what: "levels of nesting", max: limits.depth },
         ParserError::TokenizerError(message) | ParserError::ParserError(message) => FilterError::Syntax { message },
     }
 }
@@ -156,6 +163,7 @@ fn on_large_stack(work: impl FnOnce() -> Result<Predicate, FilterError> + Send) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{MAX_FILTER_WORDS, MIN_FILTER_DEPTH};
 
     #[test]
     fn parse_after_print_is_the_identity() {
@@ -262,6 +270,32 @@ mod tests {
             let text = format!("{}{rest} = 1", part.repeat(24));
             assert!(Predicate::parse_sql(&text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn limits_can_be_lower() {
+        let read = |text: &str, limits: FilterLimits| Predicate::parse_sql_within(text, &limits).map(drop);
+        let too_complex = |what, max| Err(FilterError::TooComplex { what, max });
+        let bytes = FilterLimits { bytes: 5, ..FilterLimits::default() };
+        assert_eq!(read("a = 1", bytes), Ok(()));
+        assert_eq!(read("a = 12", bytes), Err(FilterError::TooLong { bytes: 6, max: 5 }));
+        let words = FilterLimits { words: 5, ..FilterLimits::default() };
+        assert_eq!(read("a = 1 AND b = 2", words), Ok(()));
+        assert_eq!(read("a = 1 AND NOT b = 2", words), too_complex("words and operators", 5));
+        let depth = FilterLimits { depth: MIN_FILTER_DEPTH, ..FilterLimits::default() };
+        assert_eq!(read("NOT (a = 1 OR lower(b) LIKE 'x%') AND c IN (1, 2)", depth), Ok(()));
+        assert_eq!(read(&format!("{}a{}", "(".repeat(9), ")".repeat(9)), depth), too_complex("levels of nesting", 8));
+        let nothing = FilterLimits { bytes: usize::MAX, words: usize::MAX, depth: 0 };
+        assert_eq!(read("NOT (a = 1 AND b)", nothing), Ok(()));
+    }
+
+    #[test]
+    fn values_are_taken_up_to_the_limit() {
+        let list =
+            |count: usize| tokens(&format!("a IN (1{})", ",1".repeat(count - 1)), &FilterLimits::default()).map(drop);
+        assert_eq!(list(MAX_FILTER_VALUES), Ok(()));
+        let beyond = FilterError::TooComplex { what: "values", max: MAX_FILTER_VALUES };
+        assert_eq!(list(MAX_FILTER_VALUES + 1), Err(beyond));
     }
 
     #[test]

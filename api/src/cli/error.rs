@@ -210,7 +210,7 @@ impl CliError {
             // What is no Prunus server has not refused anything, whatever its status.
             // What is no Prunus server has not refused anything, whatever its status.
             Self::Client(error) => match error.status() {
-                None | Some(500..) => Exit::NoAnswer,
+                None | Some(429 | 500..) => Exit::NoAnswer,
                 Some(_) => Exit::Refused,
             },
             Self::Listing { source, .. } if source.is_retryable() => Exit::NoAnswer,
@@ -284,7 +284,7 @@ impl CliError {
     /// What the server said against it.
     fn problem(&self) -> Option<&ProblemJson> {
         match self {
-            Self::Client(ClientError::Problem(problem))
+            Self::Client(ClientError::Problem(problem) | ClientError::GaveUp { problem, .. })
             | Self::NoSchemaAmong { source: ClientError::Problem(problem), .. } => Some(problem),
             _ => None,
         }
@@ -340,7 +340,7 @@ fn advice(error: &ClientError, called: &Invocation) -> Option<&'static str> {
         ClientError::Foreign { .. } => {
             return Some("name the server with --url or PRUNUS_URL; `prunus --version` is this one");
         }
-        ClientError::Problem(problem) => problem,
+        ClientError::Problem(problem) | ClientError::GaveUp { problem, .. } => problem,
         ClientError::SetUp(_) => return None,
     };
     match problem.problem_type.strip_prefix("/problems/")? {
@@ -349,6 +349,7 @@ fn advice(error: &ClientError, called: &Invocation) -> Option<&'static str> {
         "forbidden" => Some("an admin gives tokens: `prunus token create NAME --grant ROLE:NAMESPACE`"),
         "expired" => Some("`prunus snapshots list TABLE` says which snapshots there are"),
         "stale-page-token" => Some("the snapshot expired while it was listed: run the command again"),
+        "too-many-requests" | "overloaded" => Some("the server has too much to do: run the command again later"),
         "schema-moved" | "table-moved" => Some("someone else changed the table meanwhile: run the command again"),
         "namespace-not-empty" => Some("drop its tables first: `prunus table list NAMESPACE` names them"),
         "conflict" => Some("`prunus snapshots list TABLE` says what was committed meanwhile"),

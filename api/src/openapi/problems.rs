@@ -81,16 +81,22 @@ pub(super) const REFUSED: Answer = Answer {
     name: "Refused",
     description: "The request is understood and refused; `faults` says what is wrong with which part of it.",
 };
+pub(super) const TOO_MANY: Answer = Answer {
+    status: "429",
+    name: "TooMany",
+    description: "As many such requests are worked on and wait as the server takes. Nothing was done, and the request may be sent \
+                  again.",
+};
 pub(super) const FAILED: Answer =
     Answer { status: "500", name: "Failed", description: "The server failed. Its log has more under the request id." };
 pub(super) const UNAVAILABLE: Answer = Answer {
     status: "503",
     name: "Unavailable",
-    description: "An object store does not answer, the server's own store has no room, the answer took too long to begin, or the \
-                  server is shutting down. The request may be sent again.",
+    description: "An object store does not answer, the server's own store has no room, as many changes wait as the server takes, the \
+                  answer took too long to begin, or the server is shutting down. The request may be sent again.",
 };
 
-const ALL: [Answer; 14] = [
+const ALL: [Answer; 15] = [
     MALFORMED,
     UNAUTHORIZED,
     FORBIDDEN,
@@ -103,6 +109,7 @@ const ALL: [Answer; 14] = [
     UNSUPPORTED,
     MISDIRECTED,
     REFUSED,
+    TOO_MANY,
     FAILED,
     UNAVAILABLE,
 ];
@@ -124,7 +131,7 @@ impl Answer {
             let header = HeaderBuilder::new().schema(Some(challenge)).description(description).build();
             response.headers.insert("WWW-Authenticate".to_owned(), RefOr::T(header));
         }
-        if self.status == UNAVAILABLE.status {
+        if [TOO_MANY.status, UNAVAILABLE.status].contains(&self.status) {
             let seconds = ObjectBuilder::new().schema_type(Type::Integer);
             let description = Some("Seconds to wait before the next attempt.");
             let header = HeaderBuilder::new().schema(Some(seconds)).description(description).build();
@@ -135,8 +142,8 @@ impl Answer {
 
     /// Whether it may be one to a change that is given again: what came of the change itself, and not by chance.
     fn is_stored(self) -> bool {
-        const NEVER: [Answer; 8] =
-            [UNAUTHORIZED, FORBIDDEN, NOT_ACCEPTABLE, TOO_SLOW, TOO_LARGE, MISDIRECTED, FAILED, UNAVAILABLE];
+        const NEVER: [Answer; 9] =
+            [UNAUTHORIZED, FORBIDDEN, NOT_ACCEPTABLE, TOO_SLOW, TOO_LARGE, MISDIRECTED, TOO_MANY, FAILED, UNAVAILABLE];
         NEVER.iter().all(|answer| answer.status != self.status)
     }
 }
@@ -154,6 +161,8 @@ pub(crate) struct Conflict;
 pub(crate) struct Gone;
 /// The request may be understood and refused.
 pub(crate) struct Refused;
+/// There may be as many such requests as the server takes.
+pub(crate) struct TooMany;
 /// The request may need an object store that does not answer.
 pub(crate) struct Unavailable;
 
@@ -172,5 +181,6 @@ answers! {
     Conflict: CONFLICT;
     Gone: GONE;
     Refused: REFUSED;
+    TooMany: TOO_MANY;
     Unavailable: UNAVAILABLE;
 }

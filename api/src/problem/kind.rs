@@ -14,6 +14,8 @@ pub(crate) struct Kind {
     pub(crate) title: &'static str,
     /// Whether the same request may succeed later.
     pub(crate) retryable: bool,
+    /// After how many seconds it makes sense to send it again, for statuses whose answers say so.
+    pub(crate) retry_after_seconds: u16,
     /// What it means, and what to do about it.
     pub(crate) description: &'static str,
     /// What is said in `detail`, for example.
@@ -34,11 +36,26 @@ pub(crate) enum Adds {
 
 impl Kind {
     const fn new(status: StatusCode, name: &'static str, title: &'static str) -> Self {
-        Self { status, name, title, retryable: false, description: "", example: "", adds: Adds::Nothing }
+        let retry_after_seconds = 1;
+        Self {
+            status,
+            name,
+            title,
+            retryable: false,
+            retry_after_seconds,
+            description: "",
+            example: "",
+            adds: Adds::Nothing,
+        }
     }
 
     const fn retryable(self) -> Self {
         Self { retryable: true, ..self }
+    }
+
+    /// What of it does not pass in a moment.
+    const fn retryable_after(self, seconds: u16) -> Self {
+        Self { retryable: true, retry_after_seconds: seconds, ..self }
     }
 
     /// What people are told of it, and an example.
@@ -62,7 +79,7 @@ impl Kind {
 }
 
 /// All kinds, by rising status.
-pub(crate) const KINDS: [&Kind; 34] = [
+pub(crate) const KINDS: [&Kind; 36] = [
     &MALFORMED_BODY,
     &MALFORMED_QUERY,
     &MALFORMED_HEADER,
@@ -89,9 +106,11 @@ pub(crate) const KINDS: [&Kind; 34] = [
     &INVALID_REQUEST,
     &INVALID_FILTER,
     &KEY_REUSED,
+    &TOO_MANY_REQUESTS,
     &INTERNAL,
     &STORAGE_UNAVAILABLE,
     &STORE_FULL,
+    &OVERLOADED,
     &NOT_READY,
     &TOO_SLOW,
     &NO_ROOM_FOR_BODY,
@@ -283,6 +302,14 @@ const KEY_REUSED: Kind =
         "the key was given to a request of another content before",
     );
 
+const TOO_MANY_REQUESTS: Kind =
+    Kind::new(StatusCode::TOO_MANY_REQUESTS, "too-many-requests", "Too many requests").retryable().means(
+        "As many plans, or other requests that may take long, are worked on and wait as this server takes; `/v1/config` has the \
+         numbers. Nothing was done. The same request may be sent again, best after the seconds that the header Retry-After says and \
+         a random while more.",
+        "plans: 16 are worked on and 1024 wait, and there is no room for more",
+    );
+
 const INTERNAL: Kind = Kind::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "The server failed").means(
     "The server failed, and not because of the request. Its log says why, under the `request_id`. Whether a change was made may be \
      unknown: send it again under the same Idempotency-Key, which carries it out once, or look first.",
@@ -290,18 +317,25 @@ const INTERNAL: Kind = Kind::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", 
 );
 
 const STORAGE_UNAVAILABLE: Kind =
-    Kind::new(StatusCode::SERVICE_UNAVAILABLE, "storage-unavailable", "Object store unavailable").retryable().means(
+    Kind::new(StatusCode::SERVICE_UNAVAILABLE, "storage-unavailable", "Object store unavailable").retryable_after(5).means(
         "The object store that holds a file did not answer, or failed, though it was asked again for a while. Nothing was done. The \
          same request may be sent again; the header Retry-After says after how many seconds.",
         "the object store failed for `s3://bucket/a.parquet`",
     );
 
 const STORE_FULL: Kind =
-    Kind::new(StatusCode::SERVICE_UNAVAILABLE, "store-full", "The store has no room").retryable().means(
+    Kind::new(StatusCode::SERVICE_UNAVAILABLE, "store-full", "The store has no room").retryable_after(30).means(
         "The disk that the catalog is kept on has no room for the change. Nothing was done. The same request may be sent again when \
          there is room; the header Retry-After says when to try first. Plans are answered meanwhile.",
         "the store has no room",
     );
+
+const OVERLOADED: Kind = Kind::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", "Overloaded").retryable().means(
+    "As many changes are worked on or wait for the store as this server takes, or as large ones; `/v1/config` has the number. \
+     Nothing was done. The same request may be sent again, best after the seconds that the header Retry-After says and a random \
+     while more. Plans are answered meanwhile.",
+    "1024 changes are worked on or wait for the writer, and there is no room for more",
+);
 
 const NOT_READY: Kind = Kind::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", "Not ready").retryable().means(
     "The server runs, and its catalog cannot be worked with, for the reason that `detail` says: its store cannot be read, or the disk \
@@ -405,6 +439,10 @@ rows! {
     Error::ForeignPageToken => FOREIGN_PAGE_TOKEN,
     Error::StorageUnavailable { .. } => STORAGE_UNAVAILABLE,
     Error::StoreFull(_) => STORE_FULL,
+    Error::TooMany { .. } => TOO_MANY_REQUESTS,
+    Error::Overloaded { .. } => OVERLOADED,
+    // Whoever would be told is gone.
+    Error::Cancelled => INTERNAL,
     Error::Store(_) => INTERNAL,
     Error::StoredSchema => INTERNAL,
     Error::StoredGrant(_) => INTERNAL,
@@ -488,6 +526,9 @@ mod tests {
         ForeignPageToken: 400 foreign-page-token (Foreign page token)
         StorageUnavailable: 503 storage-unavailable (Object store unavailable) retryable
         StoreFull: 503 store-full (The store has no room) retryable
+        TooMany: 429 too-many-requests (Too many requests) retryable
+        Overloaded: 503 overloaded (Overloaded) retryable
+        Cancelled: 500 internal (The server failed)
         Store: 500 internal (The server failed)
         StoredSchema: 500 internal (The server failed)
         StoredGrant: 500 internal (The server failed)

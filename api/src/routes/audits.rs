@@ -14,7 +14,7 @@ use crate::openapi::{NotFound, Refused};
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
 use crate::replies;
-use crate::wire::{AuditJson, AuditPageJson, AuditsJson, NewAuditJson, page_size};
+use crate::wire::{AuditJson, AuditPageJson, AuditsJson, NewAuditJson};
 
 const ACCEPTED: Render<AuditRow> = replies::accepted::<_, AuditJson>;
 const ENDED: Render<AuditRow> = replies::found::<_, AuditJson>;
@@ -82,7 +82,7 @@ pub(crate) async fn get(
 ) -> Result<Json<AuditPageJson>, Problem> {
     let tokens = PageTokens::of("audit", &(ident.to_string(), audit_id.0));
     let after: u64 = tokens.decode(query.page_token.as_deref())?.unwrap_or_default();
-    let page = catalog.load_audit(ident, audit_id, after, page_size(query.page_size)?).await?;
+    let page = catalog.load_audit(ident, audit_id, after, catalog.limits().page_size(query.page_size)?).await?;
     let next_page_token = page.next_after.map(|after| tokens.encode(&after));
     Ok(Json(AuditPageJson { next_page_token, ..page.into() }))
 }

@@ -8,10 +8,10 @@ use utoipa::IntoParams;
 use crate::access::ActingCatalog;
 use crate::extract::{QueryOf, TableOf};
 use crate::openapi::values::{NumberSchema, PageSizeSchema};
-use crate::openapi::{Gone, NotFound, Refused};
+use crate::openapi::{Gone, NotFound, Refused, TooMany};
 use crate::page_token::{ChangePosition, PageTokens, stale};
 use crate::problem::Problem;
-use crate::wire::{ChangesJson, page_size};
+use crate::wire::ChangesJson;
 
 /// Which snapshots; without `to`, the newest.
 #[derive(Deserialize, IntoParams)]
@@ -37,7 +37,7 @@ pub(crate) struct ChangesQuery {
 #[utoipa::path(
     get, path = "/v1/namespaces/{namespace}/tables/{table}/changes", operation_id = "list_changes", tag = "snapshots",
     params(ChangesQuery),
-    responses((status = 200, description = "A page of them.", body = ChangesJson), NotFound, Gone, Refused),
+    responses((status = 200, description = "A page of them.", body = ChangesJson), NotFound, Gone, Refused, TooMany),
 )]
 pub(crate) async fn list(
     ActingCatalog(catalog): ActingCatalog,
@@ -50,7 +50,7 @@ pub(crate) async fn list(
         from: SnapshotId(query.from),
         to: position.map(|position| position.to).or(query.to).map(SnapshotId),
         after: position.map(|position| FileId(position.after)),
-        page_size: page_size(query.page_size)?,
+        page_size: catalog.limits().page_size(query.page_size)?,
     };
     let changes = catalog.list_changes(ident, request).await.map_err(stale(position))?;
     let next = changes.next_after.map(|after| ChangePosition { to: changes.to.0, after: after.0 });

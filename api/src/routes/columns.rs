@@ -7,7 +7,7 @@ use utoipa::IntoParams;
 use crate::access::ActingCatalog;
 use crate::extract::{QueryOf, TableOf};
 use crate::openapi::values::NumberSchema;
-use crate::openapi::{Gone, NotFound, Refused};
+use crate::openapi::{Gone, NotFound, Refused, TooMany};
 use crate::problem::Problem;
 use crate::wire::{CoverageJson, snapshot_ref};
 
@@ -30,7 +30,7 @@ pub(crate) struct ColumnsQuery {
 #[utoipa::path(
     get, path = "/v1/namespaces/{namespace}/tables/{table}/columns", operation_id = "list_columns", tag = "files",
     params(ColumnsQuery),
-    responses((status = 200, description = "The columns.", body = CoverageJson), NotFound, Gone, Refused),
+    responses((status = 200, description = "The columns.", body = CoverageJson), NotFound, Gone, Refused, TooMany),
 )]
 pub(crate) async fn list(
     ActingCatalog(catalog): ActingCatalog,

@@ -28,8 +28,10 @@ pub(crate) async fn create(
     TableOf(ident): TableOf,
     JsonBody(commit): JsonBody<CommitJson>,
 ) -> Result<Response, Problem> {
+    // Without a key nobody could ask for the outcome, so what comes before the transaction ends with the client, and nothing was done.
+    let prepared = catalog.prepare_commit(ident, commit.parse()).await?;
     detached::to_the_end(async move {
-        let done = catalog.commit_once(ident, commit.parse(), key.once(COMMITTED)).await?;
+        let done = catalog.commit_prepared(prepared, key.once(COMMITTED)).await?;
         replies::answer(done, COMMITTED)
     })
     .await

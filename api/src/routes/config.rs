@@ -1,7 +1,12 @@
 //! What clients can count on here.
 
-use axum::Json;
+use std::sync::Arc;
 
+use axum::extract::State;
+use axum::{Extension, Json};
+use prunus_catalog::Catalog;
+
+use crate::settings::LimitSettings;
 use crate::wire::ConfigJson;
 
 /// What a client can count on.
@@ -11,6 +16,9 @@ use crate::wire::ConfigJson;
     get, path = "/v1/config", operation_id = "get_config", tag = "server",
     responses((status = 200, description = "They are these.", body = ConfigJson)),
 )]
-pub(crate) async fn get() -> Json<ConfigJson> {
-    Json(ConfigJson::of_this_server())
+pub(crate) async fn get(
+    State(catalog): State<Catalog>,
+    Extension(settings): Extension<Arc<LimitSettings>>,
+) -> Json<ConfigJson> {
+    Json(ConfigJson::of_this_server(&settings, catalog.limits()))
 }

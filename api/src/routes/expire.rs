@@ -4,7 +4,7 @@ use axum::Json;
 
 use crate::access::ActingCatalog;
 use crate::extract::{JsonBody, TableOf};
-use crate::openapi::NotFound;
+use crate::openapi::{NotFound, TooMany};
 use crate::problem::Problem;
 use crate::wire::{ExpireJson, ExpiredJson};
 
@@ -14,7 +14,7 @@ use crate::wire::{ExpireJson, ExpiredJson};
 #[utoipa::path(
     post, path = "/v1/namespaces/{namespace}/tables/{table}/expire", operation_id = "expire_snapshots", tag = "maintenance",
     request_body = ExpireJson,
-    responses((status = 200, description = "What was done, or would be.", body = ExpiredJson), NotFound),
+    responses((status = 200, description = "What was done, or would be.", body = ExpiredJson), NotFound, TooMany),
 )]
 pub(crate) async fn expire(
     ActingCatalog(catalog): ActingCatalog,

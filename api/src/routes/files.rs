@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use prunus_catalog::{Catalog, Fault, PageSize, SnapshotRef, TableIdent};
+use prunus_catalog::{Catalog, Fault, Limits, PageSize, SnapshotRef, TableIdent};
 use serde::Deserialize;
 use utoipa::openapi::schema::{OneOfBuilder, Schema};
 use utoipa::openapi::{Ref, RefOr};
@@ -15,11 +15,11 @@ use crate::access::ActingCatalog;
 use crate::extract::{QueryOf, TableOf};
 use crate::formats::{FilesWriter, body};
 use crate::openapi::values::{ArrowStreamSchema, NumberSchema, PageSizeSchema};
-use crate::openapi::{Gone, NotFound, Refused};
+use crate::openapi::{Gone, NotFound, Refused, TooMany};
 use crate::page_token::{FilePosition, PageTokens, stale};
 use crate::problem::Problem;
 use crate::request_id::RequestIdOf;
-use crate::wire::{FileJson, FilesJson, page_size, snapshot_ref};
+use crate::wire::{FileJson, FilesJson, snapshot_ref};
 
 /// Which files of which snapshot.
 #[derive(Deserialize, IntoParams)]
@@ -43,11 +43,11 @@ pub(crate) struct FilesQuery {
 
 impl FilesQuery {
     /// How large a page is; one file has none.
-    fn page_size(&self) -> Result<PageSize, Vec<Fault>> {
+    fn page_size(&self, limits: &Limits) -> Result<PageSize, Vec<Fault>> {
         let has_no_pages = self.path.is_some() && (self.page_size.is_some() || self.page_token.is_some());
         let fault = Fault::at("path", "one file has no pages: leave out path, or page_size and page_token");
         let of_path = if has_no_pages { Err(vec![fault]) } else { Ok(()) };
-        Fault::both(page_size(self.page_size), of_path).map(|(size, ())| size)
+        Fault::both(limits.page_size(self.page_size), of_path).map(|(size, ())| size)
     }
 }
 
@@ -76,7 +76,7 @@ impl ToSchema for FilesOrFileJson {
     params(FilesQuery),
     responses(
         (status = 200, description = "A page of the files; with `path`, the file.", content((FilesOrFileJson = "application/json"), (ArrowStreamSchema = "application/vnd.apache.arrow.stream"))),
-        NotFound, Gone, Refused,
+        NotFound, Gone, Refused, TooMany,
     ),
 )]
 pub(crate) async fn list(
@@ -87,7 +87,7 @@ pub(crate) async fn list(
     QueryOf(mut query): QueryOf<FilesQuery>,
 ) -> Result<Response, Problem> {
     let snapshot = snapshot_ref(query.snapshot_id, query.as_of.as_deref());
-    let (snapshot, page_size) = Fault::both(snapshot, query.page_size())?;
+    let (snapshot, page_size) = Fault::both(snapshot, query.page_size(catalog.limits()))?;
     match query.path.take() {
         None => list_page((catalog, request_id), ident, (snapshot, page_size), &query, accepted.format()?).await,
         Some(path) => {

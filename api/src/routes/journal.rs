@@ -1,17 +1,17 @@
 //! The journal: who changed what.
 
 use axum::Json;
-use axum::extract::State;
-use prunus_catalog::{Catalog, Fault, JournalFilter, JournalId, NameError, NamespaceName, TableIdent};
+use prunus_catalog::{Fault, JournalFilter, JournalId, NameError, NamespaceName, TableIdent};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use crate::access::ActingCatalog;
 use crate::extract::QueryOf;
 use crate::openapi::Refused;
 use crate::openapi::values::{NamespaceNameSchema, PageSizeSchema, QualifiedNameSchema};
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
-use crate::wire::{JournalJson, page_size, parse_time};
+use crate::wire::{JournalJson, parse_time};
 
 /// Which entries: those that all of it fits.
 #[derive(Deserialize, IntoParams)]
@@ -51,13 +51,13 @@ pub(crate) struct JournalQuery {
     responses((status = 200, description = "A page of them.", body = JournalJson), Refused),
 )]
 pub(crate) async fn list(
-    State(catalog): State<Catalog>,
+    ActingCatalog(catalog): ActingCatalog,
     QueryOf(query): QueryOf<JournalQuery>,
 ) -> Result<Json<JournalJson>, Problem> {
     let JournalQuery { namespace, table, principal, operation, since, until, .. } = &query;
     let tokens = PageTokens::of("journal", &(namespace, table, principal, operation, since, until));
     let before: Option<i64> = tokens.decode(query.page_token.as_deref())?;
-    let (filter, page_size) = Fault::both(query.filter(), page_size(query.page_size))?;
+    let (filter, page_size) = Fault::both(query.filter(), catalog.limits().page_size(query.page_size))?;
     let page = catalog.list_journal(filter, before.map(JournalId), page_size).await?;
     let next_page_token = page.next_before.map(|before| tokens.encode(&before.0));
     Ok(Json(JournalJson { next_page_token, ..page.into() }))

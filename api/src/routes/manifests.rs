@@ -8,10 +8,10 @@ use utoipa::IntoParams;
 use crate::access::ActingCatalog;
 use crate::extract::{ManifestOf, QueryOf, TableOf};
 use crate::openapi::values::{NumberSchema, PageSizeSchema};
-use crate::openapi::{Gone, NotFound, Refused};
+use crate::openapi::{Gone, NotFound, Refused, TooMany};
 use crate::page_token::{FilePosition, LayoutPosition, PageTokens, stale};
 use crate::problem::Problem;
-use crate::wire::{ManifestDetailJson, ManifestsJson, page_size, snapshot_ref};
+use crate::wire::{ManifestDetailJson, ManifestsJson, snapshot_ref};
 
 /// Of which snapshot, and which page.
 #[derive(Deserialize, IntoParams)]
@@ -37,7 +37,7 @@ pub(crate) struct ManifestsQuery {
 #[utoipa::path(
     get, path = "/v1/namespaces/{namespace}/tables/{table}/manifests", operation_id = "list_manifests", tag = "files",
     params(ManifestsQuery),
-    responses((status = 200, description = "A page of them.", body = ManifestsJson), NotFound, Gone, Refused),
+    responses((status = 200, description = "A page of them.", body = ManifestsJson), NotFound, Gone, Refused, TooMany),
 )]
 pub(crate) async fn list(
     ActingCatalog(catalog): ActingCatalog,
@@ -53,7 +53,7 @@ pub(crate) async fn list(
             manifest_id: ManifestId(position.after),
             manifests: position.manifests,
         }),
-        page_size: page_size(query.page_size)?,
+        page_size: catalog.limits().page_size(query.page_size)?,
     };
     let page = catalog.list_manifests(ident, request).await.map_err(stale(position))?;
     let next = page.next.map(|next| LayoutPosition {
@@ -71,7 +71,7 @@ pub(crate) async fn list(
 #[utoipa::path(
     get, path = "/v1/namespaces/{namespace}/tables/{table}/manifests/{manifest_id}", operation_id = "get_manifest", tag = "files",
     params(ManifestsQuery),
-    responses((status = 200, description = "The manifest with a page of its files.", body = ManifestDetailJson), NotFound, Gone, Refused),
+    responses((status = 200, description = "The manifest with a page of its files.", body = ManifestDetailJson), NotFound, Gone, Refused, TooMany),
 )]
 pub(crate) async fn get(
     ActingCatalog(catalog): ActingCatalog,
@@ -83,7 +83,7 @@ pub(crate) async fn get(
     let tokens = PageTokens::of("manifest", &content);
     let position: Option<FilePosition> = tokens.decode(query.page_token.as_deref())?;
     let snapshot = position.map_or(asked, FilePosition::snapshot);
-    let page = (position.map(FilePosition::after), page_size(query.page_size)?);
+    let page = (position.map(FilePosition::after), catalog.limits().page_size(query.page_size)?);
     let detail = catalog.load_manifest(ident, manifest_id, snapshot, page).await.map_err(stale(position))?;
     let last = detail.files.last().filter(|_| detail.more).map(|last| last.row.file_id);
     let (snapshot_id, schema_id) = (detail.snapshot_id.0, detail.schema_id.0);

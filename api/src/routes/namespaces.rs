@@ -14,7 +14,7 @@ use crate::openapi::{Conflict, NotFound, Refused};
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
 use crate::replies;
-use crate::wire::{NamespaceJson, NamespacesJson, NewNamespaceJson, page_size};
+use crate::wire::{NamespaceJson, NamespacesJson, NewNamespaceJson};
 
 const CREATED: Render<Namespace> = replies::created::<_, NamespaceJson>;
 
@@ -63,7 +63,7 @@ pub(crate) async fn list(
 ) -> Result<Json<NamespacesJson>, Problem> {
     let tokens = PageTokens::of("namespaces", &());
     let after: String = tokens.decode(query.page_token.as_deref())?.unwrap_or_default();
-    let (namespaces, more) = catalog.list_namespaces(after, page_size(query.page_size)?).await?;
+    let (namespaces, more) = catalog.list_namespaces(after, catalog.limits().page_size(query.page_size)?).await?;
     let last = namespaces.last().filter(|_| more);
     let next_page_token = last.map(|last| tokens.encode(&last.name));
     let namespaces = namespaces.into_iter().map(NamespaceJson::from).collect();

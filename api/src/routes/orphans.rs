@@ -8,10 +8,10 @@ use utoipa::IntoParams;
 use crate::access::ActingCatalog;
 use crate::extract::{QueryOf, TableOf};
 use crate::openapi::values::PageSizeSchema;
-use crate::openapi::{NotFound, Refused, Unavailable};
+use crate::openapi::{NotFound, Refused, TooMany, Unavailable};
 use crate::page_token::{OrphanPosition, PageTokens};
 use crate::problem::Problem;
-use crate::wire::{OrphansJson, page_size, parse_time};
+use crate::wire::{OrphansJson, parse_time};
 
 /// How old they must be.
 #[derive(Deserialize, IntoParams)]
@@ -34,7 +34,7 @@ pub(crate) struct OrphansQuery {
 #[utoipa::path(
     get, path = "/v1/namespaces/{namespace}/tables/{table}/orphans", operation_id = "list_orphans", tag = "maintenance",
     params(OrphansQuery),
-    responses((status = 200, description = "A page of them.", body = OrphansJson), NotFound, Refused, Unavailable),
+    responses((status = 200, description = "A page of them.", body = OrphansJson), NotFound, Refused, TooMany, Unavailable),
 )]
 pub(crate) async fn list(
     ActingCatalog(catalog): ActingCatalog,
@@ -44,7 +44,7 @@ pub(crate) async fn list(
     let tokens = PageTokens::of("orphans", &(ident.to_string(), &query.older_than));
     let position: Option<OrphanPosition> = tokens.decode(query.page_token.as_deref())?;
     let asked = query.older_than.as_deref().map(|text| parse_time("older_than", text)).transpose();
-    let (asked, page_size) = Fault::both(asked, page_size(query.page_size))?;
+    let (asked, page_size) = Fault::both(asked, catalog.limits().page_size(query.page_size))?;
     let (older_than_ms, after) = match position {
         None => (asked, None),
         Some(position) => (Some(position.older_than_ms), Some(position.after)),

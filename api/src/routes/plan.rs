@@ -10,7 +10,7 @@ use crate::access::ActingCatalog;
 use crate::extract::{JsonBody, TableOf};
 use crate::formats::{PlanPart, PlanWriter, body};
 use crate::openapi::values::ArrowStreamSchema;
-use crate::openapi::{Gone, NotFound, Refused};
+use crate::openapi::{Gone, NotFound, Refused, TooMany};
 use crate::page_token::{FilePosition, PageTokens, stale};
 use crate::problem::Problem;
 use crate::request_id::RequestIdOf;
@@ -22,7 +22,7 @@ use crate::wire::{ExplainJson, ExplainedJson, PlanJson, PlannedJson};
 #[utoipa::path(
     post, path = "/v1/namespaces/{namespace}/tables/{table}/plan", operation_id = "plan_scan", tag = "scans",
     request_body = PlanJson,
-    responses((status = 200, description = "A page of the plan.", content((PlannedJson = "application/json"), (ArrowStreamSchema = "application/vnd.apache.arrow.stream"))), NotFound, Gone, Refused),
+    responses((status = 200, description = "A page of the plan.", content((PlannedJson = "application/json"), (ArrowStreamSchema = "application/vnd.apache.arrow.stream"))), NotFound, Gone, Refused, TooMany),
 )]
 pub(crate) async fn plan(
     ActingCatalog(catalog): ActingCatalog,
@@ -35,7 +35,7 @@ pub(crate) async fn plan(
     let position: Option<FilePosition> = tokens.decode(plan.page_token.as_deref())?;
     let part = if position.is_none() { PlanPart::First } else { PlanPart::Later };
     let writer = PlanWriter { format: accepted.format()?, tokens, part };
-    let request = plan.parse(position);
+    let request = plan.parse(position, catalog.limits());
     let begin = move |page: &_, first: &_| writer.begin(page, first);
     let (page, first) = catalog.plan_page(ident, request, begin).await.map_err(stale(position))?;
     let page = Arc::new(page);
@@ -52,13 +52,13 @@ pub(crate) async fn plan(
 #[utoipa::path(
     post, path = "/v1/namespaces/{namespace}/tables/{table}/explain", operation_id = "explain_file", tag = "scans",
     request_body = ExplainJson,
-    responses((status = 200, description = "The explanation.", body = ExplainedJson), NotFound, Gone, Refused),
+    responses((status = 200, description = "The explanation.", body = ExplainedJson), NotFound, Gone, Refused, TooMany),
 )]
 pub(crate) async fn explain(
     ActingCatalog(catalog): ActingCatalog,
     TableOf(ident): TableOf,
     JsonBody(body): JsonBody<ExplainJson>,
 ) -> Result<Json<ExplainedJson>, Problem> {
-    let request = body.plan.parse(None);
+    let request = body.plan.parse(None, catalog.limits());
     Ok(Json(catalog.explain(ident, body.path, request).await?.into()))
 }

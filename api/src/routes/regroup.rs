@@ -4,7 +4,7 @@ use axum::Json;
 
 use crate::access::ActingCatalog;
 use crate::extract::{JsonBody, TableOf};
-use crate::openapi::NotFound;
+use crate::openapi::{NotFound, TooMany};
 use crate::problem::Problem;
 use crate::wire::{RegroupJson, RegroupedJson};
 
@@ -14,7 +14,7 @@ use crate::wire::{RegroupJson, RegroupedJson};
 #[utoipa::path(
     post, path = "/v1/namespaces/{namespace}/tables/{table}/regroup", operation_id = "regroup_manifests", tag = "maintenance",
     request_body = RegroupJson,
-    responses((status = 200, description = "What was done, or would be.", body = RegroupedJson), NotFound),
+    responses((status = 200, description = "What was done, or would be.", body = RegroupedJson), NotFound, TooMany),
 )]
 pub(crate) async fn regroup(
     ActingCatalog(catalog): ActingCatalog,

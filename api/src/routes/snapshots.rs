@@ -9,7 +9,7 @@ use crate::extract::{QueryOf, SnapshotOf, TableOf};
 use crate::openapi::{Gone, NotFound, Refused};
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
-use crate::wire::{SnapshotJson, SnapshotsJson, page_size};
+use crate::wire::{SnapshotJson, SnapshotsJson};
 
 /// List the snapshots of a table.
 ///
@@ -26,7 +26,8 @@ pub(crate) async fn list(
 ) -> Result<Json<SnapshotsJson>, Problem> {
     let tokens = PageTokens::of("snapshots", &ident.to_string());
     let before: Option<i64> = tokens.decode(query.page_token.as_deref())?;
-    let (snapshots, more) = catalog.list_snapshots(ident, before.map(SnapshotId), page_size(query.page_size)?).await?;
+    let (snapshots, more) =
+        catalog.list_snapshots(ident, before.map(SnapshotId), catalog.limits().page_size(query.page_size)?).await?;
     let last = snapshots.last().filter(|_| more);
     let next_page_token = last.map(|last| tokens.encode(&last.row.snapshot_id.0));
     let snapshots = snapshots.into_iter().map(SnapshotJson::from).collect();

@@ -14,7 +14,7 @@ use crate::openapi::{Conflict, NotFound, Refused};
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
 use crate::replies;
-use crate::wire::{AlterTableJson, NewTableJson, TableJson, TableNameJson, TablesJson, page_size};
+use crate::wire::{AlterTableJson, NewTableJson, TableJson, TableNameJson, TablesJson};
 
 const CREATED: Render<Table> = replies::created::<_, TableJson>;
 const ALTERED: Render<Table> = replies::found::<_, TableJson>;
@@ -52,7 +52,8 @@ pub(crate) async fn list(
 ) -> Result<Json<TablesJson>, Problem> {
     let tokens = PageTokens::of("tables", &namespace.as_str());
     let after: String = tokens.decode(query.page_token.as_deref())?.unwrap_or_default();
-    let (names, more) = catalog.list_tables(namespace.clone(), after, page_size(query.page_size)?).await?;
+    let (names, more) =
+        catalog.list_tables(namespace.clone(), after, catalog.limits().page_size(query.page_size)?).await?;
     let next_page_token = names.last().filter(|_| more).map(|last| tokens.encode(last));
     let table = |name| TableNameJson { namespace: namespace.as_str().to_owned(), name };
     Ok(Json(TablesJson { tables: names.into_iter().map(table).collect(), next_page_token }))

@@ -12,7 +12,7 @@ use crate::openapi::{Gone, NotFound, Refused};
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
 use crate::replies;
-use crate::wire::{SnapshotIdJson, TagJson, TagsJson, page_size};
+use crate::wire::{SnapshotIdJson, TagJson, TagsJson};
 
 const SET: Render<(Tag, TagChange)> = |(tag, change)| match change {
     TagChange::Created => replies::created::<_, TagJson>(tag),
@@ -56,7 +56,7 @@ pub(crate) async fn list(
 ) -> Result<Json<TagsJson>, Problem> {
     let tokens = PageTokens::of("tags", &ident.to_string());
     let after: String = tokens.decode(query.page_token.as_deref())?.unwrap_or_default();
-    let (tags, more) = catalog.list_tags(ident, after, page_size(query.page_size)?).await?;
+    let (tags, more) = catalog.list_tags(ident, after, catalog.limits().page_size(query.page_size)?).await?;
     let next_page_token = tags.last().filter(|_| more).map(|last| tokens.encode(&last.name));
     Ok(Json(TagsJson { tags: tags.into_iter().map(TagJson::from).collect(), next_page_token }))
 }

@@ -10,7 +10,7 @@ use crate::extract::{JsonBody, QueryOf, TokenOf};
 use crate::openapi::{Conflict, NotFound, Refused, Unavailable};
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
-use crate::wire::{CreatedTokenJson, NewTokenJson, TokenJson, TokensJson, page_size};
+use crate::wire::{CreatedTokenJson, NewTokenJson, TokenJson, TokensJson};
 
 /// Where they are created.
 pub(crate) const PATH: &str = "/v1/tokens";
@@ -47,7 +47,7 @@ pub(crate) async fn list(
 ) -> Result<Json<TokensJson>, Problem> {
     let tokens = PageTokens::of("tokens", &());
     let after: String = tokens.decode(query.page_token.as_deref())?.unwrap_or_default();
-    let (page, more) = catalog.list_tokens(after, page_size(query.page_size)?).await?;
+    let (page, more) = catalog.list_tokens(after, catalog.limits().page_size(query.page_size)?).await?;
     let next_page_token = page.last().filter(|_| more).map(|last| tokens.encode(&last.name));
     Ok(Json(TokensJson { tokens: page.into_iter().map(TokenJson::from).collect(), next_page_token }))
 }

@@ -31,8 +31,10 @@ pub(crate) async fn create(
     for commit in &commits {
         catalog.principal().require(Role::Writer, &commit.table.namespace)?;
     }
+    // What comes before the transaction ends with the client, unless there is a key to ask for the outcome by.
+    let prepared = catalog.prepare_transaction(commits).await?;
     detached::to_the_end(async move {
-        let done = catalog.commit_all_once(commits, key.once(COMMITTED)).await?;
+        let done = catalog.commit_transaction(prepared, key.once(COMMITTED)).await?;
         replies::answer(done, COMMITTED)
     })
     .await

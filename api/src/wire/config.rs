@@ -2,10 +2,10 @@
 
 use prunus_catalog::schema::{MAX_DEPTH, MAX_FIELD_NAME_BYTES, MAX_FIELDS};
 use prunus_catalog::{
-    DEFAULT_PAGE_SIZE, LEASE_MS, MAX_AUDITS_PER_TABLE, MAX_EXPIRED_SNAPSHOTS, MAX_FILES_PER_COMMIT,
-    MAX_FILES_PER_ROLLBACK, MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_WORDS, MAX_LISTED_CONFLICTS,
-    MAX_LOCATION_BYTES, MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, MAX_PAGE_SIZE, MAX_SCHEMA_CHANGES, MAX_SCHEMAS,
-    MAX_TABLES_PER_TRANSACTION, MAX_TAGS_PER_TABLE, REPLY_KEPT_MS,
+    DEFAULT_PAGE_SIZE, LEASE_MS, Limits, MAX_AUDITS_PER_TABLE, MAX_CLUSTER_BY_COLUMNS, MAX_COLUMNS_OF_FILE,
+    MAX_EXPIRED_SNAPSHOTS, MAX_FILES_PER_ROLLBACK, MAX_FILTER_VALUES, MAX_LISTED_CONFLICTS, MAX_LOCATION_BYTES,
+    MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, MAX_NOTES, MAX_NOTES_BYTES, MAX_SCHEMA_CHANGES, MAX_SCHEMAS,
+    MAX_SELECTED_COLUMNS, MAX_TABLES_PER_TRANSACTION, MAX_TAGS_PER_TABLE, REPLY_KEPT_MS,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -15,6 +15,7 @@ use crate::accept::{ENCODINGS, Format};
 use crate::extract::MAX_BODY_DEPTH;
 use crate::idempotency::MAX_KEY_BYTES;
 use crate::router::MAX_BODY_BYTES;
+use crate::settings::LimitSettings;
 
 /// What a client can count on here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -49,12 +50,25 @@ pub struct LimitsJson {
     pub files_per_rollback: u64,
     /// Snapshots that one call forgets; whether there are more it says.
     pub snapshots_per_expire: u64,
-    /// Bytes of a filter as SQL.
+    /// Bytes of a filter.
     pub filter_bytes: u64,
-    /// Words and operators of a filter as SQL; values and the commas between them do not count.
+    /// Words and operators of a filter as SQL, without values and the commas between them; or tests and connectives of an Iceberg
+    /// expression.
     pub filter_words: u64,
-    /// How deep a filter as SQL is nested.
+    /// How deep a filter is nested.
     pub filter_depth: u64,
+    /// Values of a filter.
+    pub filter_values: u64,
+    /// Columns that a plan selects.
+    pub selected_columns: u64,
+    /// Columns in each of the lists that a commit has of a file.
+    pub columns_of_file: u64,
+    /// Columns that a table is clustered by.
+    pub cluster_by_columns: u64,
+    /// Entries of a commit's summary, and of the properties of a namespace or table.
+    pub notes: u64,
+    /// Bytes of the keys and values of a summary, or of properties, together.
+    pub notes_bytes: u64,
     /// Fields of a schema, nested ones counted.
     pub fields: u64,
     /// How deep structs, lists and maps of a schema are nested.
@@ -81,6 +95,12 @@ pub struct LimitsJson {
     pub faults_listed: u64,
     /// Conflicts that a problem lists.
     pub conflicts_listed: u64,
+    /// Plans, and other requests that may take long, that are worked on at once.
+    pub plans_at_once: u64,
+    /// Those that wait for their turn; a further one is answered with 429.
+    pub plans_waiting: u64,
+    /// Changes that are worked on or wait for the store; a further one is answered with 503.
+    pub changes_waiting: u64,
 }
 
 /// What holds where a request says nothing.
@@ -97,12 +117,12 @@ pub struct DefaultsJson {
 
 impl ConfigJson {
     /// That of this server.
-    pub(crate) fn of_this_server() -> Self {
+    pub(crate) fn of_this_server(settings: &LimitSettings, limits: &Limits) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            limits: LimitsJson::of_this_server(),
+            limits: LimitsJson::of_this_server(settings, limits),
             defaults: DefaultsJson {
-                page_size: DEFAULT_PAGE_SIZE.into(),
+                page_size: DEFAULT_PAGE_SIZE.min(limits.page_size).into(),
                 lease_ms: LEASE_MS.unsigned_abs(),
                 replies_kept_ms: REPLY_KEPT_MS.unsigned_abs(),
             },
@@ -113,18 +133,24 @@ impl ConfigJson {
 }
 
 impl LimitsJson {
-    fn of_this_server() -> Self {
+    fn of_this_server(settings: &LimitSettings, limits: &Limits) -> Self {
         Self {
-            body_bytes: MAX_BODY_BYTES as u64,
+            body_bytes: settings.body_bytes.min(MAX_BODY_BYTES) as u64,
             body_depth: MAX_BODY_DEPTH as u64,
-            page_size: MAX_PAGE_SIZE.into(),
-            files_per_commit: MAX_FILES_PER_COMMIT as u64,
+            page_size: limits.page_size.into(),
+            files_per_commit: limits.files_per_commit as u64,
             tables_per_transaction: MAX_TABLES_PER_TRANSACTION as u64,
             files_per_rollback: MAX_FILES_PER_ROLLBACK.into(),
             snapshots_per_expire: MAX_EXPIRED_SNAPSHOTS.into(),
-            filter_bytes: MAX_FILTER_BYTES as u64,
-            filter_words: MAX_FILTER_WORDS as u64,
-            filter_depth: MAX_FILTER_DEPTH as u64,
+            filter_bytes: limits.filter_bytes as u64,
+            filter_words: limits.filter_words as u64,
+            filter_depth: limits.filter_depth as u64,
+            filter_values: MAX_FILTER_VALUES as u64,
+            selected_columns: MAX_SELECTED_COLUMNS as u64,
+            columns_of_file: MAX_COLUMNS_OF_FILE as u64,
+            cluster_by_columns: MAX_CLUSTER_BY_COLUMNS as u64,
+            notes: MAX_NOTES as u64,
+            notes_bytes: MAX_NOTES_BYTES as u64,
             fields: MAX_FIELDS as u64,
             field_depth: MAX_DEPTH as u64,
             field_name_bytes: MAX_FIELD_NAME_BYTES as u64,
@@ -138,6 +164,9 @@ impl LimitsJson {
             idempotency_key_bytes: MAX_KEY_BYTES as u64,
             faults_listed: MAX_FAULTS as u64,
             conflicts_listed: MAX_LISTED_CONFLICTS as u64,
+            plans_at_once: limits.plans_at_once.get() as u64,
+            plans_waiting: limits.plans_waiting as u64,
+            changes_waiting: limits.changes_waiting as u64,
         }
     }
 }

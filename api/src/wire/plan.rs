@@ -1,6 +1,6 @@
 //! What is asked of a plan.
 
-use prunus_catalog::{Fault, Filter, NanOrder, PageSize, PlanPage, PlanRequest, Pruning, SnapshotRef};
+use prunus_catalog::{Fault, Filter, Limits, NanOrder, PageSize, PlanPage, PlanRequest, Pruning, SnapshotRef};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::RefOr;
@@ -76,18 +76,18 @@ impl PlanJson {
 
     /// The request as the catalog is asked, from the position that a page token named, with every fault found; what is at fault
     /// is taken as absent.
-    pub(crate) fn parse(self, position: Option<FilePosition>) -> PlanRequest {
+    pub(crate) fn parse(self, position: Option<FilePosition>, limits: &Limits) -> PlanRequest {
         let mut faults = Vec::new();
         let snapshot = snapshot_ref(self.snapshot_id, self.as_of.as_deref()).unwrap_or_else(|found| {
             faults.extend(found);
             SnapshotRef::Current
         });
         let filter = self.filter.map(Filter::from);
-        let page_size =
-            page_size(self.page_size, filter.as_ref().map_or(0, Filter::written_bytes)).unwrap_or_else(|found| {
-                faults.extend(found);
-                PageSize::default()
-            });
+        let filter_bytes = filter.as_ref().map_or(0, Filter::written_bytes);
+        let page_size = page_size(self.page_size, filter_bytes, limits).unwrap_or_else(|found| {
+            faults.extend(found);
+            PageSize::default()
+        });
         if self.dry_run && position.is_some() {
             faults.push(Fault::at("dry_run", "the metrics of a plan have no pages: leave out dry_run or page_token"));
         }
@@ -109,8 +109,8 @@ impl PlanJson {
 }
 
 /// The size of a page, so that its residuals stay within [`MAX_RESIDUAL_BYTES_PER_PAGE`].
-fn page_size(asked: Option<u32>, filter_bytes: usize) -> Result<PageSize, Vec<Fault>> {
-    let asked = super::page_size(asked)?;
+fn page_size(asked: Option<u32>, filter_bytes: usize, limits: &Limits) -> Result<PageSize, Vec<Fault>> {
+    let asked = limits.page_size(asked)?;
     let files_max = (MAX_RESIDUAL_BYTES_PER_PAGE / filter_bytes.max(1)).max(1);
     let size = asked.get().min(u32::try_from(files_max).unwrap_or(u32::MAX));
     Ok(PageSize::new(size).unwrap_or(asked))
@@ -198,12 +198,12 @@ mod tests {
     }
 
     fn faults(json: Value) -> Vec<String> {
-        read(json).parse(None).faults.into_iter().filter_map(|fault| fault.at).collect()
+        read(json).parse(None, &Limits::default()).faults.into_iter().filter_map(|fault| fault.at).collect()
     }
 
     #[test]
     fn a_plan_of_nothing_asks_for_all_rows_of_the_newest_snapshot() {
-        let request = read(json!({})).parse(None);
+        let request = read(json!({})).parse(None, &Limits::default());
         assert_eq!((request.filter, request.snapshot), (None, SnapshotRef::Current));
         assert_eq!((request.pruning, request.page), (Pruning::On, PlanPage::default()));
     }
@@ -225,8 +225,8 @@ mod tests {
     fn metrics_alone_have_no_later_page() {
         let position = FilePosition { snapshot_id: 3, schema_id: 2, after: 9 };
         let dry = read(json!({"dry_run": true, "page_size": 5}));
-        assert_eq!(dry.clone().parse(None).faults, []);
-        assert_eq!(dry.parse(Some(position)).faults[0].at.as_deref(), Some("dry_run"));
+        assert_eq!(dry.clone().parse(None, &Limits::default()).faults, []);
+        assert_eq!(dry.parse(Some(position), &Limits::default()).faults[0].at.as_deref(), Some("dry_run"));
     }
 
     #[test]
@@ -238,19 +238,19 @@ mod tests {
     #[test]
     fn a_position_pins_snapshot_and_schema() {
         let position = FilePosition { snapshot_id: 3, schema_id: 2, after: 9 };
-        let request = read(json!({"page_size": 4})).parse(Some(position));
+        let request = read(json!({"page_size": 4})).parse(Some(position), &Limits::default());
         assert_eq!(request.snapshot, SnapshotRef::Pinned(SnapshotId(3), SchemaId(2)));
         assert_eq!(request.page, PlanPage::After(FileId(9), PageSize::new(4).unwrap()));
     }
 
     #[test]
     fn long_filters_make_short_pages() {
-        let size = |asked, bytes| page_size(asked, bytes).unwrap().get();
+        let size = |asked, bytes| page_size(asked, bytes, &Limits::default()).unwrap().get();
         assert_eq!(size(None, 10), DEFAULT_PAGE_SIZE);
         let at_the_limit = MAX_RESIDUAL_BYTES_PER_PAGE / MAX_PAGE_SIZE as usize;
         assert_eq!(size(Some(MAX_PAGE_SIZE), at_the_limit), MAX_PAGE_SIZE);
         assert!(size(Some(MAX_PAGE_SIZE), at_the_limit + 1) < MAX_PAGE_SIZE);
         assert_eq!(size(None, 2 * MAX_RESIDUAL_BYTES_PER_PAGE), 1);
-        assert!(page_size(Some(MAX_PAGE_SIZE + 1), 0).is_err());
+        assert!(page_size(Some(MAX_PAGE_SIZE + 1), 0, &Limits::default()).is_err());
     }
 }

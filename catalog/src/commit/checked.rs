@@ -11,6 +11,8 @@ use prunus_manifest::{
 };
 
 use super::ready::ReadyCommit;
+use crate::admission::ChangePlace;
+use crate::cancel::Cancelled;
 use crate::catalog::Catalog;
 use crate::journal::Made;
 use crate::once::{Done, Once};
@@ -40,6 +42,7 @@ impl Catalog {
     pub(super) async fn commit_ready<R, T>(
         &self,
         ready: R,
+        place: Arc<ChangePlace>,
         once: Once<T>,
         apply: fn(&WriteTransaction<'_>, &R) -> Result<Made<T>>,
     ) -> Result<Done<T>>
@@ -56,7 +59,7 @@ impl Catalog {
             let now_ms = self.clock.now_ms();
             Arc::make_mut(&mut ready).as_mut().iter_mut().for_each(|commit| commit.set_time(now_ms));
             let applied = Arc::clone(&ready);
-            let (done, times) = self.write_once_timed(once.clone(), move |tx| apply(tx, &applied)).await;
+            let (done, times) = self.write_once_at(&place, once.clone(), move |tx| apply(tx, &applied)).await;
             self.activity.commits.record_writing(times);
             match done {
                 Err(Error::HeadMoved) => {}
@@ -79,7 +82,7 @@ impl Catalog {
     async fn check_filter(&self, commit: &mut ReadyCommit) -> Result<()> {
         let Some(check) = commit.filter.clone() else { return Ok(()) };
         let cache = self.plan_cache.clone();
-        let checked = self.read(move |tx| check.run(tx, &cache)).await;
+        let checked = self.read_for_change(move |tx, cancelled| check.run(tx, &cache, cancelled)).await;
         commit.filter = Some(checked.map_err(|error| commit.error(error))?);
         Ok(())
     }
@@ -96,7 +99,7 @@ impl FilterCheck {
     }
 
     /// The check with what was added since the last time looked at.
-    fn run(self, tx: &ReadTransaction<'_>, cache: &PlanCache) -> Result<Self> {
+    fn run(self, tx: &ReadTransaction<'_>, cache: &PlanCache, cancelled: &Cancelled) -> Result<Self> {
         let table = tx.load_table_by_id(self.table_id)?;
         if table.schema_id != self.schema_id {
             return Err(Error::SchemaMoved);
@@ -105,7 +108,7 @@ impl FilterCheck {
         if current_snapshot == self.checked_up_to {
             return Ok(self);
         }
-        let reader = PlanReader::new(cache, tx, &table);
+        let reader = PlanReader::new(cache, tx, &table, cancelled);
         let mut in_the_way = self.filter.files_that_may_match(&reader, &table, self.checked_up_to)?;
         if in_the_way.is_empty() {
             return Ok(Self { checked_up_to: current_snapshot, ..self });

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use prunus_manifest::{CheckedCommit, NewCommit, NewDataFile, ReadTransaction, SnapshotId, TableRow, WriteTransaction};
-use prunus_pruner::{FilterError, NanOrder};
+use prunus_pruner::{FilterError, FilterLimits, NanOrder};
 use tokio::time::Instant;
 use tracing::Instrument;
 
@@ -51,6 +51,7 @@ struct AskedFilter {
     filter: Filter,
     nan_order: NanOrder,
     base: SnapshotId,
+    limits: FilterLimits,
 }
 
 impl Catalog {
@@ -78,13 +79,11 @@ impl Catalog {
         request: CommitRequest,
         deadline: Instant,
     ) -> Result<ReadyCommit> {
-        let mut faults = request.check_shape();
-        if request.is_too_large() {
-            return Err(Error::Invalid(faults));
-        }
+        let mut faults = request.check_shape(&self.limits);
         // One without a base is at fault already, and looked at for other faults.
         let base = request.base_snapshot.unwrap_or(SnapshotId::EMPTY);
-        let asked = request.filter.map(|filter| AskedFilter { filter, nan_order: request.nan_order, base });
+        let (nan_order, limits) = (request.nan_order, self.limits.of_filter());
+        let asked = request.filter.map(|filter| AskedFilter { filter, nan_order, base, limits });
         let (head, filter) = match asked {
             None => (self.head(&table).await?, Ok(None)),
             Some(asked) => {
@@ -240,7 +239,7 @@ fn head_and_filter(
     if asked.base != SnapshotId::EMPTY {
         tx.load_snapshot(row.table_id, asked.base)?;
     }
-    let filter = match OverlapFilter::compile(&schema, asked.filter, asked.nan_order) {
+    let filter = match OverlapFilter::compile(&schema, asked.filter, asked.nan_order, &asked.limits) {
         Ok(filter) => Ok(FilterCheck::new(&row, Arc::new(filter), asked.base)),
         Err(Error::Filter(errors)) => Err(errors),
         Err(other) => return Err(other),

@@ -1,15 +1,18 @@
 //! Transactions: commits to several tables, all or none.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use prunus_manifest::WriteTransaction;
 use tokio::time::Instant;
 
 use super::reading::MAX_READING_TIME;
 use super::ready::{Place, ReadyCommit};
-use super::{CommitRequest, Committed, MAX_FILES_PER_COMMIT};
+use super::{CommitRequest, Committed};
+use crate::admission::ChangePlace;
 use crate::catalog::Catalog;
 use crate::journal::Made;
+use crate::limits::Limits;
 use crate::name::TableIdent;
 use crate::once::{Done, Once};
 use crate::{Error, Fault, Result};
@@ -35,6 +38,13 @@ pub struct TableCommitted {
     pub committed: Committed,
 }
 
+/// A transaction whose files are read and that is checked as far as can be before it is applied. It has one place among the changes
+/// that wait.
+pub struct PreparedTransaction {
+    ready: Vec<ReadyCommit>,
+    place: Arc<ChangePlace>,
+}
+
 impl Catalog {
     /// Makes a snapshot of each of several tables, in the order in which they are named. All or nothing: no one ever sees some
     /// of them without the others. All have one time, unless a table has a later one already.
@@ -55,7 +65,44 @@ impl Catalog {
         commits: Vec<TableCommit>,
         once: Once<Vec<TableCommitted>>,
     ) -> Result<Done<Vec<TableCommitted>>> {
-        let done = self.commit_all_uncounted(commits, once).await;
+        let prepared = self.prepare_transaction(commits).await?;
+        self.commit_transaction(prepared, once).await
+    }
+
+    /// Does of a transaction all that comes before it is applied: reads the files and checks the commits. Whoever stops waiting for
+    /// that stops it, and nothing was done.
+    ///
+    /// # Errors
+    /// As [`Catalog::commit_all`], and [`Error::Overloaded`].
+    pub async fn prepare_transaction(&self, commits: Vec<TableCommit>) -> Result<PreparedTransaction> {
+        let prepared = self.prepare_all_uncounted(commits).await;
+        if prepared.is_err() {
+            self.activity.commits.outcomes.count(&prepared);
+        }
+        prepared
+    }
+
+    async fn prepare_all_uncounted(&self, commits: Vec<TableCommit>) -> Result<PreparedTransaction> {
+        let faults = check_shape(&commits, &self.limits);
+        if !faults.is_empty() && is_too_large(&commits, &self.limits) {
+            return Err(Error::Invalid(faults));
+        }
+        let place = self.admission.commit(commits.iter().map(|commit| commit.request.size_bytes()).sum())?;
+        let ready = self.make_all_ready(commits, faults).await?;
+        Ok(PreparedTransaction { ready, place: Arc::new(place) })
+    }
+
+    /// Makes all snapshots of a transaction that is prepared.
+    ///
+    /// # Errors
+    /// As [`Catalog::commit_all_once`].
+    pub async fn commit_transaction(
+        &self,
+        prepared: PreparedTransaction,
+        once: Once<Vec<TableCommitted>>,
+    ) -> Result<Done<Vec<TableCommitted>>> {
+        let PreparedTransaction { ready, place } = prepared;
+        let done = self.commit_ready(ready, place, once, |tx, ready| record_all(tx, ready)).await;
         self.activity.commits.outcomes.count(&done);
         if let Ok(Done::Now(committed)) = &done {
             for done in committed {
@@ -63,19 +110,6 @@ impl Catalog {
             }
         }
         done
-    }
-
-    async fn commit_all_uncounted(
-        &self,
-        commits: Vec<TableCommit>,
-        once: Once<Vec<TableCommitted>>,
-    ) -> Result<Done<Vec<TableCommitted>>> {
-        let faults = check_shape(&commits);
-        if !faults.is_empty() && is_too_large(&commits) {
-            return Err(Error::Invalid(faults));
-        }
-        let ready = self.make_all_ready(commits, faults).await?;
-        self.commit_ready(ready, once, |tx, ready| record_all(tx, ready)).await
     }
 
     /// Makes all commits ready, or finds the faults of all, with those that were found before.
@@ -128,31 +162,36 @@ fn file_count(commits: &[TableCommit]) -> usize {
 }
 
 /// Whether a transaction has more tables or files than are looked at.
-fn is_too_large(commits: &[TableCommit]) -> bool {
-    commits.len() > MAX_TABLES_PER_TRANSACTION || file_count(commits) > MAX_FILES_PER_COMMIT
+fn is_too_large(commits: &[TableCommit], limits: &Limits) -> bool {
+    commits.len() > MAX_TABLES_PER_TRANSACTION
+        || file_count(commits) > limits.files_per_commit
+        || commits.iter().any(|commit| commit.request.is_too_large(limits))
 }
 
 /// What is wrong with a transaction as a whole.
-fn check_shape(commits: &[TableCommit]) -> Vec<Fault> {
-    let files = file_count(commits);
+fn check_shape(commits: &[TableCommit], limits: &Limits) -> Vec<Fault> {
+    let (files, most) = (file_count(commits), limits.files_per_commit);
     let mut faults = Vec::new();
-    let mut fault = |at: String, message: String| faults.push(Fault::at(at, message));
     if commits.is_empty() {
-        fault("commits".to_owned(), "a transaction has at least one commit".to_owned());
+        faults.push(Fault::at("commits", "a transaction has at least one commit"));
     }
     if commits.len() > MAX_TABLES_PER_TRANSACTION {
         let message = format!("a transaction changes at most {MAX_TABLES_PER_TRANSACTION} tables");
-        fault("commits".to_owned(), message);
+        faults.push(Fault::at("commits", message));
     }
-    if files > MAX_FILES_PER_COMMIT {
-        let message = format!("a transaction adds and removes at most {MAX_FILES_PER_COMMIT} files");
-        fault("commits".to_owned(), message);
+    if files > most {
+        let message = format!("a transaction adds and removes at most {most} files, and this one {files}");
+        faults.push(Fault::at("commits", message));
+    }
+    for (index, commit) in commits.iter().enumerate() {
+        let of_lists = commit.request.check_lists().into_iter();
+        faults.extend(of_lists.map(|fault| fault.within(&format!("commits[{index}]"))));
     }
     let mut seen = BTreeSet::new();
     for (index, commit) in commits.iter().enumerate() {
         if !seen.insert(&commit.table) {
             let message = format!("table `{}` stands in the transaction more than once", commit.table);
-            fault(format!("commits[{index}].table"), message);
+            faults.push(Fault::at(format!("commits[{index}].table"), message));
         }
     }
     faults

@@ -8,11 +8,12 @@ use prunus_statistics::{FileColumn, FileStatistics, PrimitiveType};
 
 use super::filter::ReadFilter;
 use super::{PlanRequest, ResolvedSnapshot, prepare};
+use crate::cancel::Cancelled;
 use crate::catalog::Catalog;
 use crate::name::TableIdent;
-use crate::plan_cache::{PlanCache, PlanReader};
+use crate::plan_cache::PlanReader;
 use crate::table_schema::TableSchema;
-use crate::{Result, column_ref, files, zone_maps};
+use crate::{Result, blocking, column_ref, files, zone_maps};
 
 /// What is found of one file, and why.
 #[derive(Clone, Debug)]
@@ -50,22 +51,25 @@ impl Catalog {
     /// # Errors
     /// Those of [`Catalog::plan`]; [`Error::NotFound`](crate::Error::NotFound) also if no live file has that path.
     pub async fn explain(&self, ident: TableIdent, path: String, request: PlanRequest) -> Result<Explained> {
-        let cache = self.plan_cache.clone();
-        self.read(move |tx| explain(tx, &cache, &ident, &path, request)).await
+        let (turn, catalog) = (self.admission.plan(|| request.size_bytes()).await?, self.clone());
+        blocking::run_while_awaited(turn, move |cancelled| {
+            catalog.read_here(|tx| explain(tx, (&catalog, cancelled), &ident, &path, request))
+        })
+        .await
     }
 }
 
 fn explain(
     tx: &ReadTransaction<'_>,
-    cache: &PlanCache,
+    (catalog, cancelled): (&Catalog, &Cancelled),
     ident: &TableIdent,
     path: &str,
     mut request: PlanRequest,
 ) -> Result<Explained> {
-    let filter = request.filter.clone().map(ReadFilter::parse).transpose();
+    let filter = ReadFilter::parse_of(&request, &catalog.limits);
     let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
     let ResolvedSnapshot { snapshot_id, schema_id, .. } = request.snapshot.resolve(tx, &table)?;
-    let reader = PlanReader::new(cache, tx, &table);
+    let reader = PlanReader::new(&catalog.plan_cache, tx, &table, cancelled);
     let schema = reader.load_schema(schema_id)?;
     request.faults.extend(files::location_in(&table, path).err().unwrap_or_default());
     let program = prepare::compile(&schema.columns, &request, filter.as_ref())?.program;

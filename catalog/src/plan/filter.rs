@@ -4,8 +4,11 @@ use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use prunus_pruner::{FilterError, IcebergForm, Mask, Predicate, Residual, Residuals};
+use prunus_pruner::{FilterError, FilterLimits, IcebergForm, Mask, Predicate, Residual, Residuals};
 use serde_json::Value;
+
+use super::PlanRequest;
+use crate::limits::Limits;
 
 /// A filter as it was written.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,10 +36,21 @@ pub(super) struct ReadFilter {
 }
 
 impl ReadFilter {
-    pub(super) fn parse(filter: Filter) -> Result<Self, FilterError> {
+    /// The filter of a plan, if it has one.
+    pub(super) fn parse_of(request: &PlanRequest, limits: &Limits) -> Result<Option<Self>, FilterError> {
+        request.filter.clone().map(|filter| Self::parse(filter, &limits.of_filter())).transpose()
+    }
+
+    pub(super) fn parse(filter: Filter, limits: &FilterLimits) -> Result<Self, FilterError> {
         let predicate = match &filter {
-            Filter::Sql(text) => Predicate::parse_sql(text),
-            Filter::Iceberg(json) => Predicate::parse_iceberg_json(json),
+            Filter::Sql(text) => Predicate::parse_sql_within(text, limits),
+            Filter::Iceberg(json) => {
+                let bytes = filter.written_bytes();
+                if bytes > limits.bytes {
+                    return Err(FilterError::TooLong { bytes, max: limits.bytes });
+                }
+                Predicate::parse_iceberg_json_within(json, limits)
+            }
         }?;
         Ok(Self { written: Arc::new(filter), predicate })
     }

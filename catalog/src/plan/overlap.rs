@@ -1,7 +1,7 @@
 //! Filters of commits: whether files that were added meanwhile may hold a row that the commit was worked out from.
 
 use prunus_manifest::{FileId, SnapshotId, TableRow};
-use prunus_pruner::NanOrder;
+use prunus_pruner::{FilterLimits, NanOrder};
 
 use super::filter::{Filter, ReadFilter};
 use super::passes::{self, Span};
@@ -18,8 +18,13 @@ pub(crate) struct OverlapFilter {
 
 impl OverlapFilter {
     /// Binds and compiles a filter; its faults come together.
-    pub(crate) fn compile(schema: &TableSchema, filter: Filter, nan_order: NanOrder) -> Result<Self> {
-        let filter = ReadFilter::parse(filter).map(Some);
+    pub(crate) fn compile(
+        schema: &TableSchema,
+        filter: Filter,
+        nan_order: NanOrder,
+        limits: &FilterLimits,
+    ) -> Result<Self> {
+        let filter = ReadFilter::parse(filter, limits).map(Some);
         let request = PlanRequest { nan_order, page: PlanPage::MetricsOnly, ..PlanRequest::default() };
         Ok(Self { prepared: prepare::compile(&schema.columns, &request, filter.as_ref())? })
     }

@@ -13,6 +13,7 @@ use super::kept::KeptPlan;
 use super::metrics::PlanMetrics;
 use super::passes::Survivor;
 use super::{Plan, PlannedFile, ResolvedSnapshot, add_elapsed, gone_or_lost};
+use crate::cancel::Cancelled;
 use crate::catalog::Catalog;
 use crate::file_chunk::{FILES_PER_CHUNK, FileChunk, chunk_count, chunk_of};
 use crate::file_columns::FileNames;
@@ -127,7 +128,8 @@ impl PlannedPage {
         index: usize,
         render: impl FnOnce(&Self, &PlannedChunk) -> T + Send + 'static,
     ) -> Result<T> {
-        blocking::run(move || Ok(render(&self, &self.load_chunk(index)?))).await
+        let turn = self.catalog.admission.read().await?;
+        blocking::run_while_awaited(turn, move |_| Ok(render(&self, &self.load_chunk(index)?))).await
     }
 
     pub(super) fn table_id(&self) -> TableId {
@@ -160,10 +162,11 @@ impl PlannedPage {
     }
 
     /// The page with its files, of which the first chunk is read.
-    pub(super) fn into_plan(mut self, first: &PlannedChunk) -> Result<Plan> {
+    pub(super) fn into_plan(mut self, first: &PlannedChunk, cancelled: &Cancelled) -> Result<Plan> {
         let started = Instant::now();
         let mut files = self.files_of(first);
         for index in 1..self.chunks() {
+            cancelled.check()?;
             files.extend(self.files_of(&self.load_chunk(index)?));
         }
         add_elapsed(&mut self.metrics.timings.entries, started);

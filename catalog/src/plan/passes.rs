@@ -165,6 +165,7 @@ impl Passes<'_> {
         index: usize,
         selection: &Selection,
     ) -> Result<Totals> {
+        self.reader.check_awaited()?;
         self.found.metrics.manifests_pruned += 1;
         let sum = if self.span.has_added_all(manifest.first_added_snapshot, manifest.last_added_snapshot)
             && let Some(sum) = live_entries::sum_of_added(self.reader, table, manifest, self.span.up_to)?
@@ -187,6 +188,7 @@ impl Passes<'_> {
     /// Prunes the files of a manifest; so many of them at most have statistics that are their writer's word.
     fn over_manifest(&mut self, manifest: &ManifestRow, declared: u64) -> Result<()> {
         let started = Instant::now();
+        self.reader.check_awaited()?;
         let entries = self.reader.load_entries(manifest)?;
         let live = self.live_entries(manifest, &entries)?;
         let zones = zone_maps::of_entries(self.reader, manifest, &entries, &self.columns)?;
@@ -203,6 +205,7 @@ impl Passes<'_> {
         let started = Instant::now();
         let tail = self.reader.load_tail()?;
         for chunk in tail.chunks() {
+            self.reader.check_awaited()?;
             let zones = zone_maps::of_tail(self.reader, chunk, &self.columns)?;
             let undeclared = zone_maps::of_undeclared_tail(self.reader, chunk, &self.columns)?;
             let live = self.live(&chunk.block, chunk.added_snapshots, tail.removals());

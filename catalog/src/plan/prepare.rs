@@ -1,8 +1,11 @@
 //! From a request's text to a program over the schema's columns.
 
+use std::collections::HashSet;
+
 use prunus_pruner::{BindOptions, BoundPredicate, Column, FilterError, PruningProgram, ResidualProgram};
 use prunus_statistics::SessionZone;
 
+use crate::limits::{MAX_SELECTED_COLUMNS, too_many};
 use crate::{Error, Fault, Result, column_ref};
 
 use super::filter::ReadFilter;
@@ -64,11 +67,18 @@ pub(super) fn selects_unknown(columns: &[Column], request: &PlanRequest) -> bool
     !request.select.is_empty() && !unknown_columns(columns, &request.select).is_empty()
 }
 
-/// A fault for each key that names no column.
+/// A fault for each key that names no column, or one if there are more keys than are looked at.
 fn unknown_columns(columns: &[Column], keys: &[String]) -> Vec<Fault> {
+    if keys.is_empty() {
+        return Vec::new();
+    }
+    if let Some(fault) = too_many("select", "columns", keys.len(), MAX_SELECTED_COLUMNS) {
+        return vec![fault];
+    }
     let names: Vec<String> = columns.iter().map(|column| column_ref::key(&column.path)).collect();
-    let is_column = |key: &String| names.contains(key) || columns.iter().any(|column| column.id.to_string() == *key);
-    let unknown = keys.iter().filter(|key| !is_column(key));
+    let ids: Vec<String> = columns.iter().map(|column| column.id.to_string()).collect();
+    let known: HashSet<&String> = names.iter().chain(&ids).collect();
+    let unknown = keys.iter().filter(|key| !known.contains(key));
     let message = |key| column_ref::unknown_name(key, names.iter().map(String::as_str));
     unknown.map(|key| Fault::at("select", message(key)).in_column(key)).collect()
 }

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    ColumnName, CompareOp, Expression, FilterError, FilterLanguage, JsonLiteral, JsonScalar, MAX_FILTER_DEPTH,
-    MAX_FILTER_WORDS, Predicate, Unsupported, nearest,
+    ColumnName, CompareOp, Expression, FilterError, FilterLanguage, FilterLimits, JsonLiteral, JsonScalar,
+    MAX_FILTER_DEPTH, MAX_FILTER_VALUES, Predicate, Unsupported, nearest,
 };
 
 /// The types of tests and connectives.
@@ -34,15 +34,18 @@ const TESTS: [&str; 20] = [
 /// Those of what is tested.
 const OPERANDS: [&str; 4] = ["reference", "literal", "apply", "transform"];
 
-pub(super) fn predicate(json: &Value) -> Result<Predicate, FilterError> {
-    let mut reader = Reader { places: vec![(0, "")], parts: 0 };
+pub(super) fn predicate(json: &Value, limits: FilterLimits) -> Result<Predicate, FilterError> {
+    let mut reader = Reader { limits, places: vec![(0, "")], parts: 0, values: 0 };
     reader.predicate(Part { json, place: Place(0), depth: 0, negated: false })
 }
 
 struct Reader {
+    limits: FilterLimits,
     /// Where the parts are that were come upon: the place above, and the key below it.
     places: Vec<(usize, &'static str)>,
     parts: usize,
+    /// How many values the lists have that were come upon.
+    values: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -92,12 +95,13 @@ impl Reader {
 
     /// Counts a part against the limits.
     fn count(&mut self, part: Part<'_>) -> Result<(), FilterError> {
-        if part.depth > MAX_FILTER_DEPTH {
-            return Err(FilterError::TooComplex { what: "levels of nesting", max: MAX_FILTER_DEPTH });
+        let FilterLimits { depth, words, .. } = self.limits;
+        if part.depth > depth {
+            return Err(FilterError::TooComplex { what: "levels of nesting", max: depth });
         }
         self.parts += 1;
-        if self.parts > MAX_FILTER_WORDS {
-            return Err(FilterError::TooComplex { what: "tests and connectives", max: MAX_FILTER_WORDS });
+        if self.parts > words {
+            return Err(FilterError::TooComplex { what: "tests and connectives", max: words });
         }
         Ok(())
     }
@@ -268,6 +272,10 @@ impl Reader {
             },
             _ => return Err(self.fault(place, "a list of literals is expected")),
         };
+        self.values += list.len();
+        if self.values > MAX_FILTER_VALUES {
+            return Err(FilterError::TooComplex { what: "values", max: MAX_FILTER_VALUES });
+        }
         let mut values = Vec::with_capacity(list.len());
         for (index, json) in list.iter().enumerate() {
             let literal = match data_type {

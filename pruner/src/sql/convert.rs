@@ -11,7 +11,8 @@ use crate::{
 };
 
 use super::value::computed;
-use super::{MAX_FILTER_DEPTH, guard, logic, unnested};
+use super::{guard, logic, unnested};
+use crate::MAX_FILTER_DEPTH;
 use crate::function::Function as FilterFunction;
 
 /// A boolean expression as a predicate.

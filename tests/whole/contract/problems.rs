@@ -12,7 +12,7 @@ use crate::server::Server;
 const T: &str = "/v1/namespaces/n/tables/t";
 
 /// Those that no request alone brings about, and where they are tested.
-const BY_OTHER_MEANS: [&str; 10] = [
+const BY_OTHER_MEANS: [&str; 12] = [
     // The schema must change between the reading of a commit's files and its transaction: `catalog/tests/moved.rs`.
     "schema-moved",
     // Others must commit faster than a filter is checked, again and again: `catalog/tests/moved.rs`.
@@ -30,6 +30,9 @@ const BY_OTHER_MEANS: [&str; 10] = [
     "too-many-connections",
     // The server must be told to stop: `api/tests/hostile/shutdown.rs`.
     "shutting-down",
+    // More must be asked at once than the server takes: `tests/whole/overload.rs`.
+    "too-many-requests",
+    "overloaded",
 ];
 
 /// A request: method, route, headers, body.
