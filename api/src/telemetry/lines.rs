@@ -162,7 +162,7 @@ mod tests {
 
     type Started = (Lines, Arc<Mutex<Vec<u8>>>, Sender<()>);
 
-    #[derive(PartialEq)]
+    #[derive(Clone, Copy, PartialEq)]
     enum Kind {
         Open,
         Held,

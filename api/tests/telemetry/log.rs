@@ -56,7 +56,7 @@ fn ask(server: &Server) {
         format!("GET /healthz?sig={SECRET} HTTP/1.1\r\n"),
         format!("GET /v1/namespaces HTTP/1.1\r\nx-request-id: one\ttwo\r\nx-token: {SECRET}\r\n"),
         format!("DELETE /no/such/route?token={SECRET} HTTP/1.1\r\n"),
-        format!("POST /v1/namespaces HTTP/1.1\r\ncontent-type: text/plain\r\ncontent-length: 0\r\n"),
+        "POST /v1/namespaces HTTP/1.1\r\ncontent-type: text/plain\r\ncontent-length: 0\r\n".to_owned(),
     ];
     for head in heads {
         let rest =

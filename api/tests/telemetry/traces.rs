@@ -70,8 +70,8 @@ async fn a_collector_gets_the_spans_of_requests_and_holds_up_none_when_it_hangs(
     let planned = |span: &&Span| span.name == name && !below(&spans, span).is_empty();
     let plan = spans.iter().find(planned).unwrap();
     assert_eq!(below(&spans, plan), ["plan", "plan_bind", "plan_entries", "plan_manifests", "plan_tail"]);
-    let trace: String = plan.trace_id.iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!((trace.as_str(), plan.kind()), (TRACE, SpanKind::Server));
+    let trace = u128::from_str_radix(TRACE, 16).unwrap().to_be_bytes();
+    assert_eq!((plan.trace_id.as_slice(), plan.kind()), (trace.as_slice(), SpanKind::Server));
     let committed = spans.iter().find(|span| span.name.ends_with("/commits")).unwrap();
     assert_eq!(below(&spans, committed), ["read_files", "transaction", "wait_for_writer"]);
     assert!(!format!("{spans:?}").contains("secret"));
@@ -85,7 +85,7 @@ async fn a_collector_gets_the_spans_of_requests_and_holds_up_none_when_it_hangs(
         }
     }
     // Before the collector's time is over, so it was the queue that was full.
-    assert!(began.elapsed() < Duration::from_secs(60));
+    assert!(began.elapsed() < Duration::from_mins(1));
     let began = Instant::now();
     telemetry.stop().await;
     assert!(began.elapsed() < Duration::from_secs(8));
