@@ -160,8 +160,8 @@ impl Catalog {
         once: Once<T>,
         mut job: impl FnMut(&WriteTransaction<'_>) -> Result<Made<T>> + Send + 'static,
     ) -> (Result<Done<T>>, JobTimes) {
-        let (now_ms, is_keyed, scribe, place) =
-            (self.clock.now_ms(), once.is_keyed(), self.scribe(), Arc::clone(place));
+        let (now_ms, is_keyed, place) = (self.clock.now_ms(), once.is_keyed(), Arc::clone(place));
+        let scribe = self.scribe_at(now_ms);
         let job = move |tx: &WriteTransaction<'_>| {
             let _place = &place;
             once.run(tx, now_ms, |tx| scribe.write(tx, job(tx)?))

@@ -9,7 +9,7 @@ pub const MAX_FILTER_DEPTH: usize = 64;
 /// What a filter may be nested at least: plain ones are read through so many levels of the SQL parser.
 pub const MIN_FILTER_DEPTH: usize = 8;
 /// The most values of a filter, in all its lists and comparisons: each takes some hundred bytes while it is read.
-pub const MAX_FILTER_VALUES: usize = 1_000_000;
+pub const MAX_FILTER_VALUES: usize = 1 << 20;
 
 /// How large filters are read; by default as large as can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -35,7 +35,7 @@ const COLUMNS: [&str; 16] = [
 type Row = (&'static str, &'static str, &'static str, &'static str, u16, &'static str);
 
 #[rustfmt::skip]
-const ROWS: [Row; 45] = [
+const ROWS: [Row; 46] = [
     ("GET", "/healthz", "", "", 200,                                                    "++++ ++++ ++++ ++++"),
     ("GET", "/readyz", "", "", 200,                                                     "++++ ++++ ++++ ++++"),
     ("GET", "/openapi.json", "", "", 200,                                               "++++ ++++ ++++ ++++"),
@@ -49,6 +49,7 @@ const ROWS: [Row; 45] = [
     ("GET", "/v1/tokens", "", "", 200,                                                  "???? ---- ---- ++++"),
     ("POST", "/v1/tokens", "", r#"{"name": "taken", "grants": ["reader:p.own"]}"#, 409, "???? ---- ---- ++-+"),
     ("DELETE", "/v1/tokens/{token}", "taken", "", 204,                                  "???? ---- ---- ++-+"),
+    ("GET", "/v1/journal", "", "", 200,                                                 "???? ---- ---- ++++"),
     ("GET", "/v1/namespaces", "", "", 200,                                              "???? ++++ ++++ ++++"),
     ("POST", "/v1/namespaces", "", r#"{"name": "p.own"}"#, 409,                         "???? ---- ---- ++-+"),
     ("GET", "/v1/namespaces/{namespace}", "", "", 200,                                  "???? ++-+ ++-+ ++-+"),

@@ -55,7 +55,7 @@ async fn a_connection_that_idles_is_closed_and_one_that_is_used_stays() {
 
 /// A request whose head has so many bytes.
 fn of_bytes(bytes: usize) -> String {
-    let head = |value: &str| format!("GET /healthz HTTP/1.1\r\nhost: h\r\nx: {value}\r\n\r\n");
+    let head = |value: &str| format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\nx: {value}\r\n\r\n");
     head(&"x".repeat(bytes - head("").len()))
 }
 
@@ -127,7 +127,7 @@ async fn http_2_is_not_spoken() {
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
     assert_eq!(refused(&server, preface).await, None);
     let mut client = server.client().await;
-    client.send("GET /healthz HTTP/1.1\r\nhost: h\r\nconnection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: \r\n\r\n").await;
+    client.send("GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: \r\n\r\n").await;
     assert_eq!(client.answer().await.unwrap().status, 200);
 }
 
@@ -153,7 +153,7 @@ async fn garbage_behind_a_request_ends_the_connection_and_not_the_answer() {
     let server = Server::start(LimitSettings::default()).await;
     let mut client: Client = server.client().await;
     let garbage = vec![0xfe; 100_000];
-    client.send([b"GET /healthz HTTP/1.1\r\nhost: h\r\n\r\n", garbage.as_slice()].concat()).await;
+    client.send([b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n", garbage.as_slice()].concat()).await;
     assert_eq!(client.answer().await.unwrap().status, 200);
     assert_eq!(client.answer().await.unwrap().status, 400);
     client.ended().await;
@@ -164,7 +164,7 @@ async fn garbage_behind_a_request_ends_the_connection_and_not_the_answer() {
 async fn requests_that_are_sent_ahead_are_answered_in_order() {
     let server = Server::start(LimitSettings::default()).await;
     let mut client = server.client().await;
-    client.send("GET /healthz HTTP/1.1\r\nhost: h\r\n\r\nGET /v2 HTTP/1.1\r\nhost: h\r\n\r\n".repeat(100)).await;
+    client.send("GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\nGET /v2 HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(100)).await;
     for _ in 0..100 {
         assert_eq!(client.answer().await.unwrap().status, 200);
         assert_eq!(client.answer().await.unwrap().status, 404);

@@ -6,7 +6,7 @@ use crate::client::post_head;
 use crate::server::{PLAN, Server};
 
 /// What would be answered with 404 if it were taken for a request.
-const HIDDEN: &str = "GET /v2 HTTP/1.1\r\nhost: h\r\n\r\n";
+const HIDDEN: &str = "GET /v2 HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 /// The statuses of all that is answered, until the connection ends.
 async fn answered(server: &Server, headers: &str, body: &str) -> Vec<u16> {

@@ -29,7 +29,7 @@ async fn plain_text_just_ends() {
     let (files, certificate) = Files::with_certificate();
     let server = Server::start_empty(files.settings()).await;
     let mut client = server.client().await;
-    client.send("GET /healthz HTTP/1.1\r\nhost: h\r\n\r\n").await;
+    client.send("GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await;
     client.ended().await;
     assert_eq!(connect(&server, &certificate, &TLS13).await.unwrap().get("/healthz").await.status, 200);
 }

@@ -57,6 +57,7 @@ async fn a_server_that_is_asked_four_times_too_much_refuses_and_stays_what_it_wa
         assert!(foreign.is_empty(), "{foreign:?}");
     }
     assert!(phase_answers(&overloaded) > 0, "under overload nothing was answered");
+    assert!(phase_refusals(&overloaded) > 0, "under overload nothing was refused");
     assert!(phase_refusals(&saturated) == 0 && phase_refusals(&after) == 0, "what can be done was refused");
     assert!(after.rate() > rate / 10.0, "{} a second after the overload, {rate} before", after.rate());
     assert!(overload_bytes < before_bytes + MEMORY_BYTES, "{overload_bytes} bytes, {before_bytes} before");

@@ -104,9 +104,11 @@ fn a_damaged_catalog_is_exit_code_5() {
     catalog.restore(&["--replace"]);
     let path = catalog.data().join("prunus.db");
     let mut bytes = std::fs::read(&path).unwrap();
-    // The name in the index of the names of namespaces, which is not the one in the row then.
-    let at = bytes.windows(5).rposition(|window| window == b"alpha").unwrap();
-    bytes[at] = b'A';
+    // The name stands in the row, in the index of the names of namespaces, and in the journal. That of the index is not the one in the
+    // row then.
+    let named: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(b"alpha")).collect();
+    assert_eq!(named.len(), 3, "{named:?}");
+    bytes[named[1]] = b'A';
     std::fs::write(&path, bytes).unwrap();
     for arguments in [&[][..], &["--json"]] {
         let output = catalog.run("check", arguments);

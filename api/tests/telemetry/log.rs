@@ -60,7 +60,7 @@ fn ask(server: &Server) {
     ];
     for head in heads {
         let rest =
-            format!("host: h\r\nauthorization: Bearer {SECRET}\r\ncookie: {SECRET}\r\nconnection: close\r\n\r\n");
+            format!("host: localhost\r\nauthorization: Bearer {SECRET}\r\ncookie: {SECRET}\r\nconnection: close\r\n\r\n");
         let answer = server.send(format!("{head}{rest}").as_bytes());
         assert!(answer.starts_with("HTTP/1.1 "), "{answer}");
     }
@@ -77,7 +77,7 @@ fn a_request_is_a_line_of_json_without_a_secret() {
     assert_eq!(answered.len(), 5, "{log}");
     let route = |line: &Value| line["spans"][0]["route"].as_str().unwrap().to_owned();
     assert_eq!(route(answered[0]), "/v1/namespaces/{namespace}/tables/{table}", "{log}");
-    assert_eq!((&answered[0]["fields"]["status"], &answered[0]["level"]), (&Value::from(400), &Value::from("INFO")));
+    assert_eq!((&answered[0]["fields"]["status"], &answered[0]["level"]), (&Value::from(401), &Value::from("INFO")));
     assert!(answered[0]["fields"]["duration_ms"].as_f64().unwrap() > 0.0);
     assert_eq!((route(answered[1]), &answered[1]["level"]), ("/healthz".to_owned(), &Value::from("DEBUG")));
     assert_eq!((route(answered[3]), &answered[3]["spans"][0]["method"]), ("none".to_owned(), &Value::from("DELETE")));
@@ -102,13 +102,13 @@ fn a_log_that_nobody_reads_or_that_is_closed_stops_no_request() {
     // More than a pipe holds, and nobody reads it.
     for _ in 0..400 {
         assert!(
-            server.send(b"GET /healthz HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n").starts_with("HTTP/1.1 200")
+            server.send(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").starts_with("HTTP/1.1 200")
         );
     }
     drop(server.child.stderr.take());
     for _ in 0..10 {
         assert!(
-            server.send(b"GET /healthz HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n").starts_with("HTTP/1.1 200")
+            server.send(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").starts_with("HTTP/1.1 200")
         );
     }
     server.child.kill().unwrap();

@@ -12,7 +12,11 @@ use crate::server::Server;
 const T: &str = "/v1/namespaces/n/tables/t";
 
 /// Those that no request alone brings about, and where they are tested.
-const BY_OTHER_MEANS: [&str; 12] = [
+const BY_OTHER_MEANS: [&str; 15] = [
+    // Requests must need a token, or come by another name: `api/tests/access/matrix.rs`, `api/tests/access/host.rs`.
+    "unauthorized",
+    "forbidden",
+    "misdirected-request",
     // The schema must change between the reading of a commit's files and its transaction: `catalog/tests/moved.rs`.
     "schema-moved",
     // Others must commit faster than a filter is checked, again and again: `catalog/tests/moved.rs`.
