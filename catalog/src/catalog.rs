@@ -1,5 +1,6 @@
 //! The catalog: one store, the object stores, a clock.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,9 +24,20 @@ use crate::{Result, blocking, late_columns};
 /// The name of the database in a data folder.
 pub(crate) const DATABASE_FILE: &str = "prunus.db";
 
-/// The use cases of Prunus are its methods, a file each. It is cheap to clone; all clones are one catalog.
+/// The use cases of Prunus are its methods, a file each. It is cheap to clone; all clones are one catalog, each with who asks for
+/// what is done through it.
 #[derive(Clone)]
 pub struct Catalog {
+    // A request clones the catalog several times: what they have in common is behind one counter.
+    shared: Arc<Shared>,
+    /// Who asks for what is done through this clone.
+    pub(crate) actor: Arc<Actor>,
+    /// What they may see; of a catalog that nobody was named for, everything.
+    pub(crate) principal: Arc<Principal>,
+}
+
+/// What all clones of a catalog have in common.
+pub struct Shared {
     pub(crate) store: Arc<Store>,
     /// Gives nothing before it is said of what namespace it is asked.
     pub(crate) storage: Storage,
@@ -46,13 +58,17 @@ pub struct Catalog {
     pub(crate) free_bytes_min: u64,
     /// How many days the journal keeps its entries; 0: for ever.
     pub(crate) journal_days: u32,
-    /// Who asks for what is done through this clone.
-    pub(crate) actor: Arc<Actor>,
-    /// What they may see; of a catalog that nobody was named for, everything.
-    pub(crate) principal: Arc<Principal>,
     pub(crate) tokens: Arc<Tokens>,
     pub(crate) limits: Limits,
     pub(crate) admission: Arc<Admission>,
+}
+
+impl Deref for Catalog {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.shared
+    }
 }
 
 /// What may be set when a catalog is opened.
@@ -120,7 +136,7 @@ impl Catalog {
         .await?;
         let storage = Storage::of_catalog(options.object_store_options, &options.allowed_locations);
         let activity = Activity { storage: Arc::clone(storage.activity()), ..Activity::default() };
-        Ok(Self {
+        let shared = Shared {
             store: Arc::new(store),
             storage,
             allowed: Arc::new(options.allowed_locations),
@@ -136,12 +152,12 @@ impl Catalog {
             data_folder: data_folder.into(),
             free_bytes_min: options.free_bytes_min,
             journal_days: options.journal_days,
-            actor: Arc::default(),
-            principal: Arc::new(Principal::anyone()),
             tokens: Arc::new(tokens),
             limits,
             admission: Arc::new(Admission::new(&limits)),
-        })
+        };
+        let (actor, principal) = (Arc::default(), Arc::new(Principal::anyone()));
+        Ok(Self { shared: Arc::new(shared), actor, principal })
     }
 
     /// The same catalog, whose changes are those of this actor.

@@ -68,6 +68,8 @@ impl WatchedStore {
         let prefix = Some(&self.path).filter(|prefix| !prefix.as_ref().is_empty());
         let (mut running, mut objects) = (self.begin(StoreOperation::List), self.store.list(prefix));
         stream::poll_fn(move |context| {
+            // As a whole: it is to be dropped with the stream.
+            let running = &mut running;
             let next = objects.poll_next_unpin(context);
             match &next {
                 std::task::Poll::Ready(None) if running.outcome == StoreOutcome::Abandoned => {
