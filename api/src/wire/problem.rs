@@ -1,6 +1,6 @@
 //! Errors: `application/problem+json`.
 
-use prunus_catalog::{Conflict, ConflictReason, Fault};
+use prunus_catalog::{Conflict, ConflictReason, Fault, without_credentials};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -148,7 +148,9 @@ pub struct ConflictJson {
 
 impl From<&Conflict> for ConflictJson {
     fn from(conflict: &Conflict) -> Self {
-        Self { path: conflict.path.clone(), reason: conflict.reason.into(), message: conflict.reason.to_string() }
+        // The path of a removal is one that nobody has looked at.
+        let path = without_credentials(&conflict.path).into_owned();
+        Self { path, reason: conflict.reason.into(), message: conflict.reason.to_string() }
     }
 }
 
@@ -189,6 +191,15 @@ impl From<ConflictReason> for ConflictReasonJson {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_conflict_shows_no_credentials_of_a_path() {
+        let reason = ConflictReason::NotLive;
+        let conflict = Conflict { path: "s3://key:SECRET@bucket/a".to_owned(), reason };
+        assert_eq!(ConflictJson::from(&conflict).path, "s3://***@bucket/a");
+        let conflict = Conflict { path: "file:///@home/a?b=c@d.parquet".to_owned(), reason };
+        assert_eq!(ConflictJson::from(&conflict).path, "file:///@home/a?b=c@d.parquet");
+    }
 
     #[test]
     fn texts_are_told_up_to_the_limit() {

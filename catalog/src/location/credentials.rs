@@ -76,8 +76,9 @@ impl<'t> Parts<'t> {
         ];
         let is_one = |schemes: &[&str]| schemes.iter().any(|one| one.eq_ignore_ascii_case(scheme));
         let kind = kinds.into_iter().find(|(schemes, _)| is_one(schemes)).map_or(Kind::Unknown, |(_, kind)| kind);
-        let has_authority = rest.starts_with("//") || kind != Kind::Local;
-        let rest = rest.trim_start_matches(['/', '\\']);
+        let (written, rest) = (rest, rest.trim_start_matches(['/', '\\']));
+        // Behind a third slash the path of a file begins, in which anything may stand.
+        let has_authority = kind != Kind::Local || written.len() - rest.len() == 2;
         let end = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());
         let authority = rest.get(..end).filter(|_| has_authority).unwrap_or_default();
         Some(Self { scheme, kind, rest, authority })
@@ -165,6 +166,8 @@ mod tests {
         for text in [
             "/data/a?b=c@d.parquet",
             "file:///data/a?b=c@d.parquet",
+            "file:///@home/a.parquet",
+            "file:/@home/a.parquet",
             "s3://bucket/a@b/c?.parquet",
             "abfss://box@account.example/a@b.parquet",
             "https://host:8080/a@b.parquet",
