@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use prunus_manifest::{CursorKind, FileLeaf, NewSchema, SnapshotId, TableChange, TableRow, WriteTransaction};
+use prunus_manifest::{CursorKind, FileLeaf, NewSchema, SnapshotId, TableChange, TableId, TableRow, WriteTransaction};
 use prunus_statistics::{FieldId, PrimitiveType, Reading};
 
 use crate::catalog::Catalog;
@@ -48,6 +48,7 @@ pub struct AlterRequest {
 
 /// The fields of which files of a table have partition values, up to a snapshot.
 struct SeenPartitions {
+    table_id: TableId,
     snapshot_id: SnapshotId,
     fields: BTreeSet<FieldId>,
 }
@@ -111,7 +112,7 @@ impl Catalog {
         self.read_for_change(move |tx, _| {
             let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
             let fields = tx.list_partition_fields(row.table_id)?;
-            Ok(SeenPartitions { snapshot_id: row.current_snapshot, fields })
+            Ok(SeenPartitions { table_id: row.table_id, snapshot_id: row.current_snapshot, fields })
         })
         .await
     }
@@ -331,7 +332,10 @@ impl Check<'_> {
         if moved.is_empty() {
             return Ok(Vec::new());
         }
-        let seen = seen.filter(|seen| seen.snapshot_id == self.row.current_snapshot).ok_or(Error::HeadMoved)?;
+        let is_of_head = |seen: &&SeenPartitions| {
+            (seen.table_id, seen.snapshot_id) == (self.row.table_id, self.row.current_snapshot)
+        };
+        let seen = seen.filter(is_of_head).ok_or(Error::HeadMoved)?;
         let used = moved.into_iter().filter(|leaf| seen.fields.contains(&leaf.id));
         let fault = |leaf: LeafColumn| {
             let key = column_ref::key(&leaf.path);

@@ -43,6 +43,7 @@ impl Catalog {
         let RegroupRequest { cluster_by: asked, dry_run } = request;
         let turn = self.admission.regroup().await?;
         let (is_asked, change) = (asked.is_some(), Change::of_table("regroup_manifests", &ident));
+        let named = ident.clone();
         let (table_id, ids, cluster_by) = self
             .read(move |tx| {
                 let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
@@ -67,6 +68,7 @@ impl Catalog {
             if is_asked {
                 let asked = scribe.growing(change.with_list("cluster_by", &cluster_by));
                 entry = store.write(move |tx| {
+                    named.check_still_names(tx, table_id)?;
                     if tx.load_table_by_id(table_id)?.cluster_by == ids {
                         return Ok::<_, Error>(entry.clone());
                     }

@@ -143,8 +143,9 @@ impl ReadyCommit {
         self.commit.committed_at_ms = committed_at_ms;
     }
 
-    /// Holds the commit against its table; writes nothing.
+    /// Holds the commit against its table; writes nothing. It was read for what the table was called, and is for no other one.
     pub(super) fn check<'t>(&'t self, tx: &'t WriteTransaction<'t>) -> Result<CheckedCommit<'t>> {
+        self.table.check_still_names(tx, self.commit.table_id).map_err(|error| self.error(error))?;
         let checked_up_to = self.filter.as_ref().map(FilterCheck::checked_up_to);
         tx.check_commit(&self.commit, checked_up_to).map_err(|error| self.error(error.into()))
     }
