@@ -172,11 +172,11 @@ impl Catalog {
         Scribe { actor: Arc::clone(&self.actor), now_ms }
     }
 
-    /// A page of what the principal may see of the journal, as an admin, newest first, from the first entry before `before`. With a filter a page may be short of its size
-    /// and still not be the last.
+    /// A page of what the principal may see of the journal, as an admin, newest first, from the first entry before `before`. With a
+    /// filter, and where entries have much to say, a page may be short of its size and still not be the last.
     ///
     /// # Errors
-    /// [`Error::Store`](crate::Error::Store).
+    /// [`Error::TooMany`](crate::Error::TooMany), [`Error::Store`](crate::Error::Store).
     pub async fn list_journal(
         &self,
         mut filter: JournalFilter,
@@ -186,7 +186,8 @@ impl Catalog {
         if let Places::Within(namespaces) = self.principal.places(Role::Admin) {
             filter.visible = Some(namespaces.iter().map(|namespace| namespace.as_str().to_owned()).collect());
         }
-        self.read(move |tx| Ok(tx.list_journal(&filter, before, page_size.get())?)).await
+        // With a filter that few fit, many entries are looked at.
+        self.read_in_turn(move |tx, _| Ok(tx.list_journal(&filter, before, page_size.get())?)).await
     }
 
     /// Deletes entries of the journal that are older than what is kept, a few at a time, for as long as it is polled. A server

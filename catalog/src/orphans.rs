@@ -93,9 +93,11 @@ impl Catalog {
         let mut chunks = storage.stream(&listing.folder).map_err(unavailable)?.try_chunks(OBJECTS_PER_LOOKUP);
         let mut found = Found::default();
         while let Some(chunk) = chunks.try_next().await.map_err(|error| unavailable(error.1))? {
+            // The file system is asked before there is a turn: where it is slow, no other read is to wait for it.
+            let listed: Vec<Listed> =
+                blocking::run(move || Ok(chunk.into_iter().filter_map(Listed::new).collect())).await?;
             let (store, listing) = (Arc::clone(&self.store), Arc::clone(&listing));
             found = blocking::run_while_awaited(self.admission.read().await?, move |_| {
-                let listed: Vec<Listed> = chunk.into_iter().filter_map(Listed::new).collect();
                 store.read(|tx| found.with(tx, &listing, listed))
             })
             .await?;

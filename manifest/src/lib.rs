@@ -103,7 +103,7 @@ pub use inspect::InspectedFile;
 pub use job::WaitingJob;
 pub use journal::{
     GrowingEntry, JournalDetail, JournalEntry, JournalFilter, JournalPage, JournalRow, MAX_DETAIL_BYTES,
-    MAX_ENTRIES_PER_READ,
+    MAX_ENTRIES_PER_READ, MAX_PAGE_DETAIL_BYTES,
 };
 pub use late_column::{LateColumn, ReadLateColumns};
 pub use layout::{ColumnRepair, FileRepair, Regrouped, RepairOutcome, TableLayout};
