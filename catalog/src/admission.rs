@@ -4,9 +4,10 @@
 //! Who waits is no thread, and is served in the order of coming; who goes away leaves the queue. Threads that may block are only had
 //! by what has its turn, and of these there are no more than the store has readers.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use prunus_manifest::{MAX_QUEUED_JOBS, MAX_READERS};
+use prunus_manifest::{MAX_QUEUED_JOBS, MAX_READERS, TableId};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::limits::Limits;
@@ -54,6 +55,7 @@ pub const MAX_COMMITS_BYTES: usize = 512 << 20;
 pub(crate) struct Admission {
     plans: Turns,
     regroups: Turns,
+    regrouped: Arc<Mutex<HashSet<TableId>>>,
     orphan_listings: Turns,
     reads: Arc<Semaphore>,
     reads_for_changes: Arc<Semaphore>,
@@ -70,6 +72,19 @@ pub(crate) struct Admission {
 #[must_use = "leave that is dropped is given back"]
 pub(crate) struct Turn {
     _permit: OwnedSemaphorePermit,
+}
+
+/// Leave to group the manifests of a table anew, which nobody else has for the table meanwhile.
+#[must_use = "leave that is dropped is given back"]
+pub(crate) struct TableTurn {
+    table_id: TableId,
+    taken: Arc<Mutex<HashSet<TableId>>>,
+}
+
+impl Drop for TableTurn {
+    fn drop(&mut self) {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.table_id);
+    }
 }
 
 /// A change's place among those that are worked on or wait, and what it takes of the room for commits.
@@ -93,6 +108,7 @@ impl Admission {
         Self {
             plans: Turns::new("plans", limits.plans_at_once.get(), limits.plans_waiting),
             regroups: Turns::new("groupings of manifests anew", MAX_REGROUPS_AT_ONCE, MAX_REGROUPS_WAITING),
+            regrouped: Arc::default(),
             orphan_listings: Turns::new(
                 "listings of orphans",
                 MAX_ORPHAN_LISTINGS_AT_ONCE,
@@ -117,6 +133,20 @@ impl Admission {
     /// Leave to group manifests anew.
     pub(crate) async fn regroup(&self) -> Result<Turn> {
         self.regroups.next(|| 0).await
+    }
+
+    /// Leave to group those of this table anew. It goes on when whoever asked for it is told that it takes too long, or goes away: so
+    /// who asks again meanwhile is refused, since a second one would only do the same work beside it.
+    ///
+    /// # Errors
+    /// [`Error::TooMany`].
+    pub(crate) fn regroup_table(&self, table_id: TableId) -> Result<TableTurn> {
+        let is_free = self.regrouped.lock().unwrap_or_else(PoisonError::into_inner).insert(table_id);
+        if is_free {
+            Ok(TableTurn { table_id, taken: Arc::clone(&self.regrouped) })
+        } else {
+            Err(Error::TooMany { what: "groupings of the table's manifests anew", at_once: 1, waiting: 0 })
+        }
     }
 
     /// Leave to list what lies below a location.
@@ -325,6 +355,16 @@ mod tests {
         assert!(admission.change().is_ok());
         let _read = reading.pop().unwrap().after_reading();
         assert!(admission.commit(1).is_ok());
+    }
+
+    #[test]
+    fn a_table_is_regrouped_once_at_a_time() {
+        let admission = admission(1, 1, 1);
+        let first = admission.regroup_table(TableId(1)).unwrap();
+        assert!(matches!(admission.regroup_table(TableId(1)), Err(Error::TooMany { at_once: 1, waiting: 0, .. })));
+        assert!(admission.regroup_table(TableId(2)).is_ok());
+        drop(first);
+        assert!(admission.regroup_table(TableId(1)).is_ok());
     }
 
     #[test]

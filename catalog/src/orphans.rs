@@ -74,7 +74,8 @@ struct Found {
 
 impl Catalog {
     /// A page of the objects below the table's location that are old enough and that no table names, whatever its snapshots.
-    /// Every page lists the whole location anew. It takes memory for the page, and for each registered object that is reached
+    /// Every page lists the whole location anew, since stores list in no order that all of them share, and a page must be known to leave
+    /// nothing out: whoever gives it less time than that takes has no page at all. It takes memory for the page, and for each registered object that is reached
     /// through a link below the location.
     ///
     /// # Errors

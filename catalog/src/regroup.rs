@@ -35,9 +35,11 @@ pub struct Regrouped {
 
 impl Catalog {
     /// Groups the manifests of a table anew, until none is small and none overlap that need not. Returns when it is done;
-    /// commits and plans go on meanwhile, and no snapshot changes.
+    /// commits and plans go on meanwhile, and no snapshot changes. It goes on when its caller goes away, and refuses a second caller
+    /// until it is done; then there is little left to do for that one.
     ///
     /// # Errors
+    /// [`crate::Error::TooMany`] if the table is being grouped anew on request, or too many others are;
     /// [`crate::Error::Invalid`] for columns that there are not, [`crate::Error::NotFound`], [`crate::Error::Store`].
     pub async fn regroup(&self, ident: TableIdent, request: RegroupRequest) -> Result<Regrouped> {
         let RegroupRequest { cluster_by: asked, dry_run } = request;
@@ -56,9 +58,10 @@ impl Catalog {
                 Ok((table.table_id, ids, keys))
             })
             .await?;
+        let turn_of_table = if dry_run { None } else { Some(self.admission.regroup_table(table_id)?) };
         let (store, scribe) = (Arc::clone(&self.store), self.scribe());
         blocking::run(move || {
-            let _turn = turn;
+            let _turns = (turn, turn_of_table);
             if dry_run {
                 let before = store.load_layout(table_id, &ids)?;
                 return Ok(Regrouped { cluster_by, before, after: None, entries_moved: 0 });
