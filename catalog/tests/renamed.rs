@@ -1,8 +1,8 @@
-//! A table that gets another name while a commit to it is made ready: who may commit, and where files may lie, goes by its name.
+//! Tables that get other names: who may do what, and where files may lie, goes by the name.
 
 use prunus_catalog::{
-    AddedFile, AlterRequest, Catalog, CatalogOptions, CommitRequest, Error, JournalFilter, NewTable, Once, PageSize,
-    PreparedCommit, SchemaSource, SnapshotId, TableCommit, TableIdent,
+    AddedFile, AlterRequest, Catalog, CatalogOptions, CommitRequest, Error, Grants, JournalFilter, NewTable, NewToken,
+    Once, PageSize, PreparedCommit, SchemaSource, SnapshotId, TableCommit, TableIdent,
 };
 
 async fn catalog() -> (Catalog, tempfile::TempDir) {
@@ -81,4 +81,29 @@ async fn no_commit_of_a_transaction_follows_its_table() {
     let refused = catalog.commit_transaction(prepared, Once::unkeyed()).await;
     assert!(matches!(refused, Err(Error::OfTable { .. })), "{refused:?}");
     assert_eq!(snapshot_of(&catalog, "a.u").await, SnapshotId::EMPTY);
+}
+
+/// What an admin of a namespace is told of renamings: the table, and what else there is to say.
+async fn told_to_admin_of(catalog: &Catalog, namespace: &str) -> Vec<String> {
+    let grants = Grants::new(vec![format!("admin:{namespace}").parse().unwrap()]).unwrap();
+    let token = NewToken { name: namespace.parse().unwrap(), grants, expires_at_ms: None };
+    let (_, secret) = catalog.create_token(token).await.unwrap();
+    let principal = catalog.authenticate(secret.reveal()).unwrap();
+    let catalog = catalog.on_behalf_of(principal, String::new());
+    let page = catalog.list_journal(JournalFilter::default(), None, PageSize::default()).await.unwrap();
+    let renamings = page.rows.into_iter().map(|row| row.entry).filter(|entry| entry.operation == "alter_table");
+    let told = |detail| serde_json::Value::Object(detail).to_string();
+    renamings.map(|entry| format!("{} {}", entry.namespace.unwrap(), told(entry.detail))).collect()
+}
+
+#[tokio::test]
+async fn a_renaming_is_told_in_both_namespaces_and_names_no_other_one_to_those_who_do_not_see_it() {
+    let (catalog, _folder) = catalog().await;
+    rename(&catalog, "a.t", "a.u").await;
+    rename(&catalog, "a.u", "b.t").await;
+    assert_eq!(told_to_admin_of(&catalog, "a").await, ["a {}", r#"a {"renamed_to":"a.u"}"#]);
+    assert_eq!(told_to_admin_of(&catalog, "b").await, ["b {}"]);
+    let page = catalog.list_journal(JournalFilter::default(), None, PageSize::default()).await.unwrap();
+    let names = |key: &str| page.rows.iter().filter_map(|row| row.entry.detail.get(key).cloned()).collect::<Vec<_>>();
+    assert_eq!((names("renamed_to"), names("renamed_from")), (vec!["b.t".into(), "a.u".into()], vec!["a.u".into()]));
 }
