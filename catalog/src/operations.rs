@@ -1,11 +1,28 @@
 //! What is done to a catalog from outside while nobody, or only the server, has it open: check, backup, restore.
 
+use std::fs::DirBuilder;
+use std::io;
+#[cfg(unix)]
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use prunus_manifest::{CheckProgress, CheckReport, Existing};
 
 use crate::catalog::DATABASE_FILE;
 use crate::{Result, blocking};
+
+/// Makes the folder that a catalog is to be kept in, and those above it, where they are missing: for their owner alone, since what is in
+/// it says where all files are and what is in them. Of a folder that is there nothing is changed.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn ensure_data_folder(data_folder: &Path) -> io::Result<()> {
+    let mut folders = DirBuilder::new();
+    folders.recursive(true);
+    #[cfg(unix)]
+    folders.mode(0o700);
+    folders.create(data_folder)
+}
 
 /// Checks the catalog in a folder and changes nothing. No process may have it open. `progress` is called now and then, on
 /// another thread.
@@ -37,4 +54,24 @@ pub async fn backup(data_folder: &Path, to: &Path) -> Result<u64> {
 pub async fn restore(data_folder: &Path, from: &Path, existing: Existing) -> Result<Option<PathBuf>> {
     let (path, from) = (data_folder.join(DATABASE_FILE), from.to_owned());
     blocking::run(move || Ok(prunus_manifest::restore(&path, &from, existing)?)).await
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_made_is_for_its_owner_alone_and_one_that_is_there_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let (made, there) = (folder.path().join("made"), folder.path().join("there"));
+        std::fs::create_dir(&there).unwrap();
+        std::fs::set_permissions(&there, PermissionsExt::from_mode(0o750)).unwrap();
+        for path in [&made, &there] {
+            ensure_data_folder(path).unwrap();
+        }
+        assert_eq!((mode(&made), mode(&there)), (0o700, 0o750));
+    }
 }

@@ -14,6 +14,7 @@ mod ids;
 mod histogram;
 mod activity;
 
+mod private_file;
 mod database;
 mod job;
 mod lock;

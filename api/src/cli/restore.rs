@@ -39,7 +39,7 @@ pub(super) struct RestoreArgs {
 
 pub(super) async fn run(args: RestoreArgs) -> Result<Exit, CliError> {
     let unusable = |source| CliError::DataFolder { path: args.data_dir.display().to_string(), source };
-    std::fs::create_dir_all(&args.data_dir).map_err(unusable)?;
+    prunus_catalog::ensure_data_folder(&args.data_dir).map_err(unusable)?;
     let existing = if args.replace { Existing::MoveAside } else { Existing::Refuse };
     let restored = prunus_catalog::restore(&args.data_dir, &args.from, existing).await;
     let moved_to = restored.map_err(CliError::operation("restored"))?;
