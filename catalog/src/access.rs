@@ -57,7 +57,7 @@ pub struct Token {
 }
 
 impl Token {
-    fn of_row(row: TokenRow) -> Result<Self> {
+    pub(crate) fn of_row(row: TokenRow) -> Result<Self> {
         let NewTokenRow { name, created_at_ms, created_by, expires_at_ms, grants, .. } = row.created;
         let grants = Grants::of_rows(grants).ok_or_else(|| Error::StoredGrant(name.clone()))?;
         Ok(Self { name, grants, created_at_ms, created_by, expires_at_ms, revoked_at_ms: row.revoked_at_ms })

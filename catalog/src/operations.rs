@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use prunus_manifest::{CheckProgress, CheckReport, Existing};
 
+use crate::access::Token;
 use crate::catalog::DATABASE_FILE;
+use crate::clock::{Clock, SystemClock};
 use crate::{Result, blocking};
 
 /// Makes the folder that a catalog is to be kept in, and those above it, where they are missing: for their owner alone, since what is in
@@ -56,12 +58,49 @@ pub async fn restore(data_folder: &Path, from: &Path, existing: Existing) -> Res
     blocking::run(move || Ok(prunus_manifest::restore(&path, &from, existing)?)).await
 }
 
-#[cfg(all(test, unix))]
+/// The tokens that hold now in the catalog in a folder, in the order of their names. After a restore these are those that held at the
+/// time of the backup, also if they were revoked since.
+///
+/// # Errors
+/// [`crate::Error::Store`], [`crate::Error::StoredGrant`].
+pub async fn list_holding_tokens(data_folder: &Path) -> Result<Vec<Token>> {
+    let (path, now_ms) = (data_folder.join(DATABASE_FILE), SystemClock.now_ms());
+    let rows = blocking::run(move || Ok(prunus_manifest::list_tokens_of(&path)?)).await?;
+    let tokens: Vec<Token> = rows.into_iter().map(Token::of_row).collect::<Result<_>>()?;
+    Ok(tokens.into_iter().filter(|token| token.holds_at(now_ms)).collect())
+}
+
+#[cfg(test)]
 mod tests {
+    #[cfg(unix)]
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+    use crate::{Catalog, CatalogOptions, Grants, NewToken};
 
+    #[tokio::test]
+    async fn a_token_that_was_revoked_since_the_backup_holds_again_and_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = folder.path().join("copy.db");
+        let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
+        for name in ["early", "late"] {
+            let token = NewToken { name: name.parse().unwrap(), grants: Grants::all(), expires_at_ms: None };
+            catalog.create_token(token).await.unwrap();
+        }
+        catalog.revoke_token("early".parse().unwrap()).await.unwrap();
+        backup(folder.path(), &copy).await.unwrap();
+        catalog.revoke_token("late".parse().unwrap()).await.unwrap();
+        drop(catalog);
+        let names = async || {
+            let tokens = list_holding_tokens(folder.path()).await.unwrap();
+            tokens.into_iter().map(|token| token.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names().await, [""; 0]);
+        restore(folder.path(), &copy, Existing::MoveAside).await.unwrap();
+        assert_eq!(names().await, ["late"]);
+    }
+
+    #[cfg(unix)]
     #[test]
     fn a_folder_that_is_made_is_for_its_owner_alone_and_one_that_is_there_stays_as_it_is() {
         let folder = tempfile::tempdir().unwrap();

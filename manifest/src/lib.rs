@@ -78,7 +78,7 @@ mod restore;
 #[cfg(test)]
 mod sample;
 
-pub use access::{GrantRow, MAX_TOKENS, NewTokenRow, Role, TokenRow};
+pub use access::{GrantRow, MAX_TOKENS, NewTokenRow, Role, TokenRow, list_tokens_of};
 pub use activity::{Number, StoreActivity};
 pub use alter::{NewSchema, TableChange};
 pub use audit::{

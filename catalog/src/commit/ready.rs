@@ -88,7 +88,9 @@ impl Catalog {
             None => (self.head(&table).await?, Ok(None)),
             Some(asked) => {
                 let (ident, allowed) = (table.clone(), self.allowed_in(&table));
-                let (head, filter) = self.read(move |tx| head_and_filter(tx, &ident, allowed, asked)).await?;
+                // A filter may take long to read, which no short read is to wait for.
+                let look = move |tx: &ReadTransaction<'_>| head_and_filter(tx, &ident, allowed, asked);
+                let (head, filter) = self.read_for_change(move |tx, _| look(tx)).await?;
                 (Arc::new(head), filter.map(Some))
             }
         };
