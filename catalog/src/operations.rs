@@ -105,12 +105,12 @@ mod tests {
     fn a_folder_that_is_made_is_for_its_owner_alone_and_one_that_is_there_stays_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        let (made, there) = (folder.path().join("made"), folder.path().join("there"));
+        let (fresh, there) = (folder.path().join("fresh"), folder.path().join("there"));
         std::fs::create_dir(&there).unwrap();
         std::fs::set_permissions(&there, PermissionsExt::from_mode(0o750)).unwrap();
-        for path in [&made, &there] {
+        for path in [&fresh, &there] {
             ensure_data_folder(path).unwrap();
         }
-        assert_eq!((mode(&made), mode(&there)), (0o700, 0o750));
+        assert_eq!((mode(&fresh), mode(&there)), (0o700, 0o750));
     }
 }

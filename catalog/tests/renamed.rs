@@ -1,4 +1,5 @@
 //! Tables that get other names: who may do what, and where files may lie, goes by the name.
+#![expect(clippy::unwrap_used, reason = "the helpers of tests are tests, too, but clippy does not see it")]
 
 use prunus_catalog::{
     AddedFile, AlterRequest, Catalog, CatalogOptions, CommitRequest, Error, Grants, JournalFilter, NewTable, NewToken,
