@@ -15,7 +15,6 @@ use prunus_manifest::{NewTokenRow, Role, TokenRow, WriteTransaction};
 
 use crate::catalog::Catalog;
 use crate::journal::{Change, Made};
-use crate::once::Once;
 use crate::page::PageSize;
 use crate::{Error, Fault, Result, blocking};
 
@@ -58,7 +57,7 @@ pub struct Token {
 }
 
 impl Token {
-    fn of_row(row: TokenRow) -> Result<Self> {
+    pub(crate) fn of_row(row: TokenRow) -> Result<Self> {
         let NewTokenRow { name, created_at_ms, created_by, expires_at_ms, grants, .. } = row.created;
         let grants = Grants::of_rows(grants).ok_or_else(|| Error::StoredGrant(name.clone()))?;
         Ok(Self { name, grants, created_at_ms, created_by, expires_at_ms, revoked_at_ms: row.revoked_at_ms })
@@ -101,7 +100,7 @@ impl Catalog {
                 let change = Change::of_catalog("create_token").with("token", row.name.clone());
                 Ok(Made::change(tx.create_token(&row)?, change.with_list("grants", &granted)))
             };
-            let row = catalog.write_once(Once::unkeyed(), create).await?.of_unkeyed();
+            let row = catalog.write_note(create).await?;
             catalog.tokens.note(row.clone())?;
             Ok((Token::of_row(row)?, secret))
         })
@@ -130,7 +129,7 @@ impl Catalog {
                     None => Made::change(row, Change::of_catalog("revoke_token").with("token", name.as_str())),
                 })
             };
-            let row = catalog.write_once(Once::unkeyed(), revoke).await?.of_unkeyed();
+            let row = catalog.write_note(revoke).await?;
             catalog.tokens.note(row.clone())?;
             Token::of_row(row)
         })

@@ -45,7 +45,7 @@ pub struct Activity {
 pub struct Outcomes {
     /// They were carried out.
     pub done: Number,
-    /// They were refused for what they ask.
+    /// They were refused for what they ask, or since too many others wait.
     pub refused: Number,
     /// They contradict what the table holds, or others were always faster.
     pub conflicting: Number,
@@ -189,6 +189,8 @@ impl Outcomes {
     /// Counts what came of a request.
     pub(crate) fn count<T>(&self, outcome: &Result<T>) {
         let number = match outcome {
+            // Nobody waited for what would have come of it.
+            Err(Error::Cancelled) => return,
             Ok(_) => &self.done,
             Err(error) => self.of_error(error),
         };

@@ -4,19 +4,21 @@
 //! Who waits is no thread, and is served in the order of coming; who goes away leaves the queue. Threads that may block are only had
 //! by what has its turn, and of these there are no more than the store has readers.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use prunus_manifest::{MAX_QUEUED_JOBS, MAX_READERS};
+use prunus_manifest::{MAX_QUEUED_JOBS, MAX_READERS, TableId};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::limits::Limits;
+use crate::readiness::Readiness;
 use crate::{Error, Result};
 
 /// The most short reads of the store at once. Further ones wait; there are no more of them than there are requests.
-const MAX_READS_AT_ONCE: usize = 4;
+pub(crate) const MAX_READS_AT_ONCE: usize = 4;
 /// The most reads at once that a change needs before it is made. Further ones wait; there are no more of them than changes.
 const MAX_READS_FOR_CHANGES_AT_ONCE: usize = 2;
-/// How many readers are left to what nobody asked for.
+/// How many readers are left to what nobody asked for, and to the look whether the store answers.
 const READERS_OF_BACKGROUND: usize = 2;
 /// The most plans that may be made at once: each has a reader, and others need some as well.
 pub const MAX_PLANS_AT_ONCE: usize =
@@ -24,7 +26,12 @@ pub const MAX_PLANS_AT_ONCE: usize =
 /// The most plans that may be let wait.
 pub const MAX_PLANS_WAITING: usize = 65_536;
 
-/// How many jobs of the background always find room in the writer's queue: it has far fewer threads that could each queue one.
+/// The most changes at once that were carried out or refused by others and are only noted, and those of tokens: each is short, and
+/// none is refused for the changes that wait.
+const MAX_NOTES_AT_ONCE: usize = 16;
+
+/// How many jobs of the background always find room in the writer's queue: it has far fewer threads that could each queue one. Notes have
+/// theirs among them.
 const JOBS_OF_BACKGROUND: usize = 64;
 /// The most changes that may be let wait: as many as the writer's queue takes, but for what the background may queue.
 pub const MAX_CHANGES_WAITING: usize = MAX_QUEUED_JOBS - JOBS_OF_BACKGROUND;
@@ -48,12 +55,17 @@ pub const MAX_COMMITS_BYTES: usize = 512 << 20;
 pub(crate) struct Admission {
     plans: Turns,
     regroups: Turns,
+    regrouped: Arc<Mutex<HashSet<TableId>>>,
     orphan_listings: Turns,
     reads: Arc<Semaphore>,
     reads_for_changes: Arc<Semaphore>,
     changes_max: usize,
     changes: Arc<Semaphore>,
+    /// The places of those that read files, which are fewer.
+    reading: Arc<Semaphore>,
+    notes: Arc<Semaphore>,
     commits: Room,
+    pub(crate) readiness: Readiness,
 }
 
 /// Leave to work. Whatever has it gives it back by being dropped.
@@ -62,11 +74,33 @@ pub(crate) struct Turn {
     _permit: OwnedSemaphorePermit,
 }
 
+/// Leave to group the manifests of a table anew, which nobody else has for the table meanwhile.
+#[must_use = "leave that is dropped is given back"]
+pub(crate) struct TableTurn {
+    table_id: TableId,
+    taken: Arc<Mutex<HashSet<TableId>>>,
+}
+
+impl Drop for TableTurn {
+    fn drop(&mut self) {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.table_id);
+    }
+}
+
 /// A change's place among those that are worked on or wait, and what it takes of the room for commits.
 #[must_use = "a place that is dropped is given back"]
 pub(crate) struct ChangePlace {
     _place: OwnedSemaphorePermit,
     _room: Option<OwnedSemaphorePermit>,
+    reading: Option<OwnedSemaphorePermit>,
+}
+
+impl ChangePlace {
+    /// The same place of a change whose files are read: from now on it waits for the writer alone.
+    pub(crate) fn after_reading(mut self) -> Self {
+        drop(self.reading.take());
+        self
+    }
 }
 
 impl Admission {
@@ -74,6 +108,7 @@ impl Admission {
         Self {
             plans: Turns::new("plans", limits.plans_at_once.get(), limits.plans_waiting),
             regroups: Turns::new("groupings of manifests anew", MAX_REGROUPS_AT_ONCE, MAX_REGROUPS_WAITING),
+            regrouped: Arc::default(),
             orphan_listings: Turns::new(
                 "listings of orphans",
                 MAX_ORPHAN_LISTINGS_AT_ONCE,
@@ -83,7 +118,10 @@ impl Admission {
             reads_for_changes: Arc::new(Semaphore::new(MAX_READS_FOR_CHANGES_AT_ONCE)),
             changes_max: limits.changes_waiting,
             changes: Arc::new(Semaphore::new(limits.changes_waiting)),
+            reading: Arc::new(Semaphore::new(limits.changes_waiting - limits.changes_waiting / 4)),
+            notes: Arc::new(Semaphore::new(MAX_NOTES_AT_ONCE)),
             commits: Room::new(MAX_COMMITS_BYTES),
+            readiness: Readiness::default(),
         }
     }
 
@@ -95,6 +133,20 @@ impl Admission {
     /// Leave to group manifests anew.
     pub(crate) async fn regroup(&self) -> Result<Turn> {
         self.regroups.next(|| 0).await
+    }
+
+    /// Leave to group those of this table anew. It goes on when whoever asked for it is told that it takes too long, or goes away: so
+    /// who asks again meanwhile is refused, since a second one would only do the same work beside it.
+    ///
+    /// # Errors
+    /// [`Error::TooMany`].
+    pub(crate) fn regroup_table(&self, table_id: TableId) -> Result<TableTurn> {
+        let is_free = self.regrouped.lock().unwrap_or_else(PoisonError::into_inner).insert(table_id);
+        if is_free {
+            Ok(TableTurn { table_id, taken: Arc::clone(&self.regrouped) })
+        } else {
+            Err(Error::TooMany { what: "groupings of the table's manifests anew", at_once: 1, waiting: 0 })
+        }
     }
 
     /// Leave to list what lies below a location.
@@ -112,20 +164,28 @@ impl Admission {
         acquire(&self.reads_for_changes).await
     }
 
+    /// Leave to store a reply, or to change a token. It is waited for and never refused: work that is done is not to be lost for
+    /// it, and who revokes a token is not to be told to come again later. It is had for one transaction.
+    pub(crate) async fn note(&self) -> Result<Turn> {
+        acquire(&self.notes).await
+    }
+
     /// A place for a change, from its beginning to its end.
     ///
     /// # Errors
     /// [`Error::Overloaded`].
     pub(crate) fn change(&self) -> Result<ChangePlace> {
         let place = Arc::clone(&self.changes).try_acquire_owned().map_err(|_| self.overloaded())?;
-        Ok(ChangePlace { _place: place, _room: None })
+        Ok(ChangePlace { _place: place, _room: None, reading: None })
     }
 
-    /// The same for one that has files and takes so much memory with them.
+    /// The same for one that has files and takes so much memory with them. Stores may be silent for long, and the writer idle
+    /// meanwhile: so a quarter of the places is left to changes that do not wait for any.
     pub(crate) fn commit(&self, bytes: usize) -> Result<ChangePlace> {
         let place = self.change()?;
+        let reading = Arc::clone(&self.reading).try_acquire_owned().map_err(|_| self.overloaded())?;
         let room = self.commits.take(bytes).ok_or_else(|| self.overloaded())?;
-        Ok(ChangePlace { _room: Some(room), ..place })
+        Ok(ChangePlace { _room: Some(room), reading: Some(reading), ..place })
     }
 
     fn overloaded(&self) -> Error {
@@ -285,6 +345,33 @@ mod tests {
         assert!(matches!(admission.change(), Err(Error::Overloaded { changes: 2 })));
         drop(first);
         assert!(admission.change().is_ok());
+    }
+
+    #[test]
+    fn commits_that_read_leave_places_to_other_changes() {
+        let admission = admission(1, 1, 4);
+        let mut reading: Vec<ChangePlace> = (0..3).map(|_| admission.commit(1).unwrap()).collect();
+        assert!(matches!(admission.commit(1), Err(Error::Overloaded { .. })));
+        assert!(admission.change().is_ok());
+        let _read = reading.pop().unwrap().after_reading();
+        assert!(admission.commit(1).is_ok());
+    }
+
+    #[test]
+    fn a_table_is_regrouped_once_at_a_time() {
+        let admission = admission(1, 1, 1);
+        let first = admission.regroup_table(TableId(1)).unwrap();
+        assert!(matches!(admission.regroup_table(TableId(1)), Err(Error::TooMany { at_once: 1, waiting: 0, .. })));
+        assert!(admission.regroup_table(TableId(2)).is_ok());
+        drop(first);
+        assert!(admission.regroup_table(TableId(1)).is_ok());
+    }
+
+    #[test]
+    fn a_note_waits_for_no_change() {
+        let admission = admission(1, 1, 1);
+        let _change = admission.change().unwrap();
+        assert!(matches!(poll(&mut pin!(admission.note())), Poll::Ready(Ok(_))));
     }
 
     #[test]

@@ -4,14 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use prunus_manifest::{CursorKind, FileLeaf, NewSchema, SnapshotId, TableChange, TableRow, WriteTransaction};
+use prunus_manifest::{CursorKind, FileLeaf, NewSchema, SnapshotId, TableChange, TableId, TableRow, WriteTransaction};
 use prunus_statistics::{FieldId, PrimitiveType, Reading};
 
 use crate::catalog::Catalog;
 use crate::commit::MAX_COMMIT_ATTEMPTS;
 use crate::evolution::{Evolved, SchemaChange, evolve};
 use crate::history::{History, Reached, reached};
-use crate::journal::{Change, Made};
+use crate::journal::{Change, Made, RENAMED_FROM, RENAMED_TO};
 use crate::limits::check_notes;
 use crate::name::TableIdent;
 use crate::once::{Done, Once};
@@ -48,6 +48,7 @@ pub struct AlterRequest {
 
 /// The fields of which files of a table have partition values, up to a snapshot.
 struct SeenPartitions {
+    table_id: TableId,
     snapshot_id: SnapshotId,
     fields: BTreeSet<FieldId>,
 }
@@ -111,7 +112,7 @@ impl Catalog {
         self.read_for_change(move |tx, _| {
             let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
             let fields = tx.list_partition_fields(row.table_id)?;
-            Ok(SeenPartitions { snapshot_id: row.current_snapshot, fields })
+            Ok(SeenPartitions { table_id: row.table_id, snapshot_id: row.current_snapshot, fields })
         })
         .await
     }
@@ -130,7 +131,7 @@ impl AlterRequest {
         let mut told = Change::of_table("alter_table", ident);
         let renamed = self.rename.as_ref().filter(|to| *to != ident);
         if let Some(to) = renamed {
-            told = told.with("renamed_to", to.to_string());
+            told = told.with(RENAMED_TO, to.to_string());
         }
         if change.schema.is_some() {
             let changes: Vec<String> = self.schema.iter().map(SchemaChange::to_string).collect();
@@ -145,6 +146,12 @@ impl AlterRequest {
         }
         let is_changed = renamed.is_some() || change.schema.is_some() || is_reordered || change.properties.is_some();
         is_changed.then_some(told)
+    }
+
+    /// What the journal is told of a table that comes from another namespace: who sees this one alone would not hear of it.
+    fn told_of_new_namespace(&self, ident: &TableIdent) -> Option<Change> {
+        let to = self.rename.as_ref().filter(|to| to.namespace != ident.namespace)?;
+        Some(Change::of_table("alter_table", to).with(RENAMED_FROM, ident.to_string()))
     }
 
     /// The name of a change in the request, the last that is meant; of all of them where none can be told.
@@ -204,10 +211,7 @@ fn alter(
     };
     let told = request.told(ident, &row, &change);
     let altered = tables::load(tx, tx.alter_table(&change)?)?;
-    Ok(match told {
-        Some(told) => Made::change(altered, told),
-        None => Made::nothing(altered),
-    })
+    Ok(Made::changes(altered, told.into_iter().chain(request.told_of_new_namespace(ident)).collect()))
 }
 
 /// Whether it is a change of the schema that is at fault.
@@ -331,7 +335,10 @@ impl Check<'_> {
         if moved.is_empty() {
             return Ok(Vec::new());
         }
-        let seen = seen.filter(|seen| seen.snapshot_id == self.row.current_snapshot).ok_or(Error::HeadMoved)?;
+        let is_of_head = |seen: &&SeenPartitions| {
+            (seen.table_id, seen.snapshot_id) == (self.row.table_id, self.row.current_snapshot)
+        };
+        let seen = seen.filter(is_of_head).ok_or(Error::HeadMoved)?;
         let used = moved.into_iter().filter(|leaf| seen.fields.contains(&leaf.id));
         let fault = |leaf: LeafColumn| {
             let key = column_ref::key(&leaf.path);

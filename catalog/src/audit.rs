@@ -105,13 +105,15 @@ impl Catalog {
         after: u64,
         page_size: PageSize,
     ) -> Result<AuditPage> {
-        self.read(move |tx| {
+        // Findings may be long, and the schema that names their columns large.
+        self.read_in_turn(move |tx, cancelled| {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
             let audit = tx.load_audit(table.table_id, audit_id)?;
             let mut rows = tx.list_audit_findings(audit_id, after, page_size.and_one())?;
             let more = page_size.cut(&mut rows);
             let next_after = rows.last().filter(|_| more).map(|row| row.ordinal);
             let leaves = tables::load_schema(tx, &table, table.schema_id)?.leaf_columns();
+            cancelled.check()?;
             let findings = rows.into_iter().map(|row| FoundByAudit::new(row.finding, &leaves)).collect();
             Ok(AuditPage { audit, findings, next_after })
         })

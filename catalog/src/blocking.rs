@@ -174,6 +174,19 @@ impl Catalog {
         }
         (done, times)
     }
+
+    /// Runs a job on the writer that changes a token, and tells the journal of it. It needs no place among the changes that wait.
+    pub(crate) async fn write_note<T: Send + 'static>(
+        &self,
+        mut job: impl FnMut(&WriteTransaction<'_>) -> Result<Made<T>> + Send + 'static,
+    ) -> Result<T> {
+        let (turn, scribe) = (self.admission.note().await?, self.scribe());
+        self.write(move |tx| {
+            let _turn = &turn;
+            scribe.write(tx, job(tx)?)
+        })
+        .await
+    }
 }
 
 #[cfg(test)]

@@ -167,7 +167,7 @@ impl Catalog {
         }
         let place = self.admission.commit(request.size_bytes())?;
         let ready = self.make_ready(ident, request, Instant::now() + MAX_READING_TIME).await?;
-        Ok(PreparedCommit { ready, place: Arc::new(place) })
+        Ok(PreparedCommit { ready, place: Arc::new(place.after_reading()) })
     }
 
     /// Makes of a commit that is prepared the table's newest snapshot.

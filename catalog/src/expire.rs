@@ -84,10 +84,24 @@ impl Expired {
     }
 }
 
+/// The table that was asked for, by the name that it had then.
+struct Asked {
+    ident: TableIdent,
+    table_id: TableId,
+}
+
 /// What is done so far, and the journal's entry of it.
 struct Progress {
+    asked: Arc<Asked>,
     expired: Expired,
     entry: GrowingEntry,
+}
+
+impl Asked {
+    /// That it is still called so: it may take long, and what it is called otherwise may be another's.
+    fn check(&self, tx: &WriteTransaction<'_>) -> Result<()> {
+        self.ident.check_still_names(tx, self.table_id)
+    }
 }
 
 /// The entry with what one step has done, which may be nothing.
@@ -127,16 +141,20 @@ impl Catalog {
         let keep_last = check(&request).map_err(Error::Invalid)?;
         // The step that writes it gives it its time.
         let entry = self.scribe_at(0).growing(Change::of_table("expire_snapshots", &ident));
-        let load =
-            move |tx: &ReadTransaction<'_>| Ok(tx.load_table(ident.namespace.as_str(), ident.name.as_str())?.table_id);
-        let table_id = self.read(load).await?;
+        let load = move |tx: &ReadTransaction<'_>| {
+            let table_id = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?.table_id;
+            Ok(Asked { ident, table_id })
+        };
+        let asked = self.read(load).await?;
+        let table_id = asked.table_id;
         let expiry = Expiry { table_id, older_than_ms: request.older_than_ms, keep_last, leased: BTreeSet::new() };
         match request.run {
             ExpireRun::Dry => self.foresee(expiry, limits).await,
             ExpireRun::Real => {
+                let progress = Progress { asked: Arc::new(asked), expired: Expired::default(), entry };
                 let (place, catalog) = (self.admission.change()?, self.clone());
                 blocking::to_the_end(async move {
-                    let expired = catalog.carry_out(expiry, limits, entry).await;
+                    let expired = catalog.carry_out(expiry, limits, progress).await;
                     drop(place);
                     expired
                 })
@@ -166,13 +184,12 @@ impl Catalog {
         Ok(expired)
     }
 
-    async fn carry_out(&self, expiry: Expiry, limits: Limits, entry: GrowingEntry) -> Result<Expired> {
-        let (table_id, mut done) = (expiry.table_id, Progress { expired: Expired::default(), entry });
+    async fn carry_out(&self, expiry: Expiry, limits: Limits, mut done: Progress) -> Result<Expired> {
         let snapshots = self.expire_snapshots(expiry, limits, &mut done).await;
         let failed = snapshots.is_err();
         done.expired.or_failure(snapshots)?;
         if !failed {
-            let files = self.forget_files(table_id, limits, &mut done).await;
+            let files = self.forget_files(limits, &mut done).await;
             done.expired.or_failure(files)?;
         }
         let mut expired = done.expired;
@@ -196,9 +213,10 @@ impl Catalog {
             }
             // Not the whole catalog: the last hold on the store must not be let go on the writer's thread.
             let (leases, clock, expiry) = (Arc::clone(&self.leases), Arc::clone(&self.clock), expiry.clone());
-            let entry = done.entry.clone();
+            let (entry, asked) = (done.entry.clone(), Arc::clone(&done.asked));
             // Leases are read on the writer's thread, as late as can be.
             let step = move |tx: &WriteTransaction<'_>| {
+                asked.check(tx)?;
                 let step = tx.expire_snapshots(&with_leases(&expiry, &leases, &*clock), limit)?;
                 let entry = entry.clone().at(clock.now_ms());
                 let entry = grown(entry, tx, "expired_snapshots", step.items.len() as u64)?;
@@ -213,7 +231,8 @@ impl Catalog {
     }
 
     /// Forgets files, adds them to what is expired, and says whether there are more.
-    async fn forget_files(&self, table_id: TableId, limits: Limits, done: &mut Progress) -> Result<bool> {
+    async fn forget_files(&self, limits: Limits, done: &mut Progress) -> Result<bool> {
+        let table_id = done.asked.table_id;
         let gaps: Arc<[Gap]> = self.read(move |tx| Ok(tx.list_gaps(table_id, &[])?.into())).await?;
         let (mut done_gaps, mut more) = (0, false);
         while done_gaps < gaps.len() {
@@ -222,7 +241,9 @@ impl Catalog {
                 break;
             }
             let (gaps, clock, entry) = (Arc::clone(&gaps), Arc::clone(&self.clock), done.entry.clone());
+            let asked = Arc::clone(&done.asked);
             let step = move |tx: &WriteTransaction<'_>| {
+                asked.check(tx)?;
                 let step = tx.forget_files(table_id, gaps.get(done_gaps..).unwrap_or_default(), limit)?;
                 let entry = grown(entry.clone().at(clock.now_ms()), tx, "forgotten_files", step.files)?;
                 Ok((step, entry))

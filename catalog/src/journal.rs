@@ -8,18 +8,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prunus_manifest::{
-    GrowingEntry, JournalDetail, JournalEntry, JournalFilter, JournalId, JournalPage, Role, SnapshotId,
-    WriteTransaction,
+    GrowingEntry, JournalDetail, JournalEntry, JournalFilter, JournalId, JournalPage, ReadTransaction, Role,
+    SnapshotId, WriteTransaction,
 };
 use serde_json::Value;
 use tokio::time::sleep;
 
 use crate::Result;
-use crate::access::Places;
+use crate::access::{Places, Principal};
 use crate::actor::Actor;
 use crate::catalog::Catalog;
 use crate::name::{NamespaceName, TableIdent};
 use crate::page::PageSize;
+
+/// What the journal calls the name that a table was given, and the one that it had before. They are left out for those who do not
+/// see what is in the namespace.
+pub(crate) const RENAMED_TO: &str = "renamed_to";
+pub(crate) const RENAMED_FROM: &str = "renamed_from";
 
 const MS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
 
@@ -172,11 +177,11 @@ impl Catalog {
         Scribe { actor: Arc::clone(&self.actor), now_ms }
     }
 
-    /// A page of what the principal may see of the journal, as an admin, newest first, from the first entry before `before`. With a filter a page may be short of its size
-    /// and still not be the last.
+    /// A page of what the principal may see of the journal, as an admin, newest first, from the first entry before `before`. With a
+    /// filter, and where entries have much to say, a page may be short of its size and still not be the last.
     ///
     /// # Errors
-    /// [`Error::Store`](crate::Error::Store).
+    /// [`Error::TooMany`](crate::Error::TooMany), [`Error::Store`](crate::Error::Store).
     pub async fn list_journal(
         &self,
         mut filter: JournalFilter,
@@ -186,7 +191,11 @@ impl Catalog {
         if let Places::Within(namespaces) = self.principal.places(Role::Admin) {
             filter.visible = Some(namespaces.iter().map(|namespace| namespace.as_str().to_owned()).collect());
         }
-        self.read(move |tx| Ok(tx.list_journal(&filter, before, page_size.get())?)).await
+        // With a filter that few fit, many entries are looked at.
+        let list = move |tx: &ReadTransaction<'_>| Ok(tx.list_journal(&filter, before, page_size.get())?);
+        let mut page = self.read_in_turn(move |tx, _| list(tx)).await?;
+        page.rows.iter_mut().for_each(|row| leave_out_unseen(&self.principal, &mut row.entry.detail));
+        Ok(page)
     }
 
     /// Deletes entries of the journal that are older than what is kept, a few at a time, for as long as it is polled. A server
@@ -211,6 +220,17 @@ impl Catalog {
         let before_ms = self.clock.now_ms().saturating_sub(MS_PER_DAY.saturating_mul(self.journal_days.into()));
         while self.write(move |tx| Ok(tx.forget_journal(before_ms, MAX_PER_STEP)?)).await? > 0 {}
         Ok(())
+    }
+}
+
+/// Takes names of tables out of a detail whose namespaces the principal does not see.
+fn leave_out_unseen(principal: &Principal, detail: &mut JournalDetail) {
+    for name in [RENAMED_TO, RENAMED_FROM] {
+        let table = detail.get(name).and_then(Value::as_str);
+        let namespace = table.and_then(|table| table.rsplit_once('.')).map(|(namespace, _)| namespace);
+        if namespace.is_some_and(|namespace| !principal.sees(namespace)) {
+            detail.remove(name);
+        }
     }
 }
 

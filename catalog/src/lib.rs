@@ -135,7 +135,7 @@ pub use name::{MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, NameError, NamespaceName, Ta
 pub use namespaces::Namespace;
 pub use obstacle_log::{ColumnObstacle, MAX_EXAMPLE_BYTES, MAX_LOGGED_OBSTACLES};
 pub use once::{Done, Once, Render};
-pub use operations::{backup, check, restore};
+pub use operations::{backup, check, ensure_data_folder, list_holding_tokens, restore};
 pub use orphans::{MIN_ORPHAN_AGE_MS, OrphanPage, OrphansRequest};
 pub use page::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageSize};
 pub use plan::{

@@ -3,6 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use prunus_manifest::{ReadTransaction, TableId};
+
+use crate::{Error, Result};
+
 /// The longest name of a namespace's part, of a table or of a tag, in bytes.
 pub const MAX_NAME_BYTES: usize = 255;
 /// The most parts that a namespace has.
@@ -47,6 +51,21 @@ pub struct TableIdent {
     pub namespace: NamespaceName,
     /// The table.
     pub name: TableName,
+}
+
+impl TableIdent {
+    /// That the table which was found by this name in an earlier transaction still has it. Who may change a table and where its files
+    /// may lie goes by its name: a change that was let in for one name is for no table that has become another.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::SchemaMoved`] if another table has the name by now; [`Error::Store`].
+    pub(crate) fn check_still_names(&self, tx: &ReadTransaction<'_>, table_id: TableId) -> Result<()> {
+        match tx.get_table_id(self.namespace.as_str(), self.name.as_str())? {
+            Some(found) if found == table_id => Ok(()),
+            Some(_) => Err(Error::SchemaMoved),
+            None => Err(Error::NotFound { what: "table", name: self.to_string() }),
+        }
+    }
 }
 
 impl NamespaceName {

@@ -92,13 +92,12 @@ impl Catalog {
     /// the request was answered meanwhile, that answer stands and is returned.
     ///
     /// # Errors
-    /// [`Error::KeyReused`](crate::Error::KeyReused), [`Error::Overloaded`](crate::Error::Overloaded),
-    /// [`Error::Store`](crate::Error::Store).
+    /// [`Error::KeyReused`](crate::Error::KeyReused), [`Error::Store`](crate::Error::Store).
     pub async fn ensure_reply(&self, request: RequestKey, reply: StoredReply) -> Result<Option<StoredReply>> {
-        let (now_ms, place) = (self.clock.now_ms(), self.admission.change()?);
+        let (turn, now_ms) = (self.admission.note().await?, self.clock.now_ms());
         let earlier = self
             .write(move |tx| {
-                let _place = &place;
+                let _turn = &turn;
                 let earlier = tx.get_reply(&request, now_ms)?;
                 if earlier.is_none() {
                     tx.insert_reply(&request, &reply, now_ms)?;

@@ -74,7 +74,8 @@ struct Found {
 
 impl Catalog {
     /// A page of the objects below the table's location that are old enough and that no table names, whatever its snapshots.
-    /// Every page lists the whole location anew. It takes memory for the page, and for each registered object that is reached
+    /// Every page lists the whole location anew, since stores list in no order that all of them share, and a page must be known to leave
+    /// nothing out: whoever gives it less time than that takes has no page at all. It takes memory for the page, and for each registered object that is reached
     /// through a link below the location.
     ///
     /// # Errors
@@ -93,9 +94,11 @@ impl Catalog {
         let mut chunks = storage.stream(&listing.folder).map_err(unavailable)?.try_chunks(OBJECTS_PER_LOOKUP);
         let mut found = Found::default();
         while let Some(chunk) = chunks.try_next().await.map_err(|error| unavailable(error.1))? {
+            // The file system is asked before there is a turn: where it is slow, no other read is to wait for it.
+            let listed: Vec<Listed> =
+                blocking::run(move || Ok(chunk.into_iter().filter_map(Listed::new).collect())).await?;
             let (store, listing) = (Arc::clone(&self.store), Arc::clone(&listing));
             found = blocking::run_while_awaited(self.admission.read().await?, move |_| {
-                let listed: Vec<Listed> = chunk.into_iter().filter_map(Listed::new).collect();
                 store.read(|tx| found.with(tx, &listing, listed))
             })
             .await?;

@@ -27,6 +27,7 @@ use prunus_manifest::{
 use prunus_pruner::{FilterError, NanOrder, Verdict};
 use prunus_statistics::FieldId;
 
+use crate::admission::Turn;
 use crate::cancel::Cancelled;
 use crate::catalog::Catalog;
 use crate::clock::time_text;
@@ -211,7 +212,7 @@ impl Catalog {
     /// [`Error::Store`].
     pub async fn plan(&self, ident: TableIdent, request: PlanRequest) -> Result<Plan> {
         let started = Instant::now();
-        let (turn, catalog) = (self.admission.plan(|| request.size_bytes()).await?, self.clone());
+        let (turn, catalog) = (self.turn_to_plan(&request).await?, self.clone());
         blocking::run_while_awaited(turn, move |cancelled| {
             let plan = || {
                 let (page, first) = catalog.plan_once(&ident, &request, started, cancelled)?;
@@ -235,7 +236,7 @@ impl Catalog {
         render: impl FnOnce(&PlannedPage, &PlannedChunk) -> T + Send + 'static,
     ) -> Result<(PlannedPage, T)> {
         let started = Instant::now();
-        let (turn, catalog) = (self.admission.plan(|| request.size_bytes()).await?, self.clone());
+        let (turn, catalog) = (self.turn_to_plan(&request).await?, self.clone());
         blocking::run_while_awaited(turn, move |cancelled| {
             let plan = || catalog.plan_once(&ident, &request, started, cancelled);
             let (page, first) = catalog.counted(&ident, &request, plan, |(page, _)| &page.metrics)?;
@@ -243,6 +244,15 @@ impl Catalog {
             Ok((page, rendered))
         })
         .await
+    }
+
+    /// Leave to make a plan, or counts that there is none.
+    async fn turn_to_plan(&self, request: &PlanRequest) -> Result<Turn> {
+        let turn = self.admission.plan(|| request.size_bytes()).await;
+        if turn.is_err() && !matches!(request.page, PlanPage::After(..)) {
+            self.activity.plans.outcomes.count(&turn);
+        }
+        turn
     }
 
     /// Plans, again where that may help, and counts it. Later pages are of the same plan, and count for nothing.

@@ -35,14 +35,17 @@ pub struct Regrouped {
 
 impl Catalog {
     /// Groups the manifests of a table anew, until none is small and none overlap that need not. Returns when it is done;
-    /// commits and plans go on meanwhile, and no snapshot changes.
+    /// commits and plans go on meanwhile, and no snapshot changes. It goes on when its caller goes away, and refuses a second caller
+    /// until it is done; then there is little left to do for that one.
     ///
     /// # Errors
+    /// [`crate::Error::TooMany`] if the table is being grouped anew on request, or too many others are;
     /// [`crate::Error::Invalid`] for columns that there are not, [`crate::Error::NotFound`], [`crate::Error::Store`].
     pub async fn regroup(&self, ident: TableIdent, request: RegroupRequest) -> Result<Regrouped> {
         let RegroupRequest { cluster_by: asked, dry_run } = request;
         let turn = self.admission.regroup().await?;
         let (is_asked, change) = (asked.is_some(), Change::of_table("regroup_manifests", &ident));
+        let named = ident.clone();
         let (table_id, ids, cluster_by) = self
             .read(move |tx| {
                 let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
@@ -55,9 +58,10 @@ impl Catalog {
                 Ok((table.table_id, ids, keys))
             })
             .await?;
+        let turn_of_table = if dry_run { None } else { Some(self.admission.regroup_table(table_id)?) };
         let (store, scribe) = (Arc::clone(&self.store), self.scribe());
         blocking::run(move || {
-            let _turn = turn;
+            let _turns = (turn, turn_of_table);
             if dry_run {
                 let before = store.load_layout(table_id, &ids)?;
                 return Ok(Regrouped { cluster_by, before, after: None, entries_moved: 0 });
@@ -67,6 +71,7 @@ impl Catalog {
             if is_asked {
                 let asked = scribe.growing(change.with_list("cluster_by", &cluster_by));
                 entry = store.write(move |tx| {
+                    named.check_still_names(tx, table_id)?;
                     if tx.load_table_by_id(table_id)?.cluster_by == ids {
                         return Ok::<_, Error>(entry.clone());
                     }

@@ -51,15 +51,16 @@ impl Catalog {
         for _ in 0..MAX_COMMIT_ATTEMPTS {
             let table = ident.clone();
             // What differs may fill many blocks, and no commit is to wait until they are read.
-            let mut prepared = self
+            let (table_id, mut prepared) = self
                 .read_for_change(move |tx, _| {
                     let TableRow { table_id, .. } = tx.load_table(table.namespace.as_str(), table.name.as_str())?;
-                    Ok(tx.prepare_rollback(&NewRollback { table_id, snapshot_id, committed_at_ms })?)
+                    Ok((table_id, tx.prepare_rollback(&NewRollback { table_id, snapshot_id, committed_at_ms })?))
                 })
                 .await?;
             prepared.set_time(self.clock.now_ms());
             let table = ident.clone();
             let roll_back = move |tx: &WriteTransaction<'_>| {
+                table.check_still_names(tx, table_id)?;
                 let done: Committed = tx.roll_back(&prepared)?.into();
                 let made = done.change("roll_back", &table).with("rolled_back_to", snapshot_id.0);
                 Ok(Made::change(done, made))

@@ -34,12 +34,16 @@ impl Catalog {
         before: Option<SnapshotId>,
         page_size: PageSize,
     ) -> Result<(Vec<Snapshot>, bool)> {
-        self.read(move |tx| {
+        // A page has a query for the tags of each.
+        self.read_in_turn(move |tx, cancelled| {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
             let mut rows = tx.list_snapshots(table.table_id, before, page_size.and_one())?;
             let more = page_size.cut(&mut rows);
-            let snapshots: Result<_> =
-                rows.into_iter().map(|row| Snapshot::load_tags(tx, table.table_id, row)).collect();
+            let load = |row| {
+                cancelled.check()?;
+                Snapshot::load_tags(tx, table.table_id, row)
+            };
+            let snapshots: Result<_> = rows.into_iter().map(load).collect();
             Ok((snapshots?, more))
         })
         .await

@@ -3,17 +3,21 @@
 //! A row is never deleted: a name that stands in the journal means one token for ever.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
-use rusqlite::{Row, params};
+use rusqlite::{OpenFlags, Row, params};
 
 use crate::error::FormatError;
 use crate::ids::Unsigned;
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use crate::{Error, Result, TokenId};
+use crate::{Error, Result, TokenId, database};
 
 /// The most tokens that hold at a time: neither revoked nor expired.
 pub const MAX_TOKENS: u32 = 10_000;
+
+/// How many migrations a store has at least that has a place for tokens.
+const FIRST_VERSION_WITH_TOKENS: usize = 4;
 
 /// What a token may do where it is granted. Each may do what those before it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -157,6 +161,20 @@ impl ReadTransaction<'_> {
         })?;
         Ok(token)
     }
+}
+
+/// All tokens of the store in the SQLite file at `path`, in the order of their names, also of one that nobody has open: nothing is
+/// changed by it. A store of a version that knew no tokens has none.
+///
+/// # Errors
+/// [`Error::NoStore`], [`Error::NotADatabase`], [`Error::ForeignDatabase`], [`Error::NewerDatabase`], [`Error::Sqlite`],
+/// [`Error::DamagedRow`].
+pub fn list_tokens_of(path: &Path) -> Result<Vec<TokenRow>> {
+    let (connection, applied) = database::open_existing(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    if applied < FIRST_VERSION_WITH_TOKENS {
+        return Ok(Vec::new());
+    }
+    ReadTransaction::new(&connection).list_tokens("", u32::MAX)
 }
 
 impl WriteTransaction<'_> {

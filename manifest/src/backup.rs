@@ -1,13 +1,13 @@
 //! Backups: one consistent state of a store as a file of its own, made while the store is in use.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::{Error, Result, database};
+use crate::{Error, Result, database, private_file};
 
 // As a reader: the writer goes on, and its log is folded into the database when the copy is done.
 const COPY: &str = "VACUUM INTO ?1";
@@ -52,7 +52,7 @@ pub fn backup(path: &Path, to: &Path) -> Result<u64> {
 /// about leaves an empty file, which takes no room.
 pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
     let source = open(from)?;
-    let file = File::create(to).map_err(unusable(to))?;
+    let file = private_file::ensure(to).and_then(|file| file.set_len(0).map(|()| file)).map_err(unusable(to))?;
     let copied = fill(&source, to).and_then(|()| file.sync_all().map_err(unusable(to)));
     if copied.is_err()
         && let Err(error) = file.set_len(0)
@@ -79,7 +79,7 @@ fn verify(copy: &Path) -> Result<()> {
 
 /// Takes a file for oneself, which may be what a backup left that was killed.
 fn hold(partial: &Path) -> Result<File> {
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(partial).map_err(unusable(partial))?;
+    let file = private_file::ensure(partial).map_err(unusable(partial))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(Error::Locked { path: partial.to_owned() }),

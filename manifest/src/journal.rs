@@ -15,6 +15,9 @@ use crate::{JournalId, Result, SnapshotId, json};
 /// empty, and still not be the last.
 pub const MAX_ENTRIES_PER_READ: u32 = 50_000;
 
+/// About how many bytes the details of a page have: it ends with the entry that reaches this.
+pub const MAX_PAGE_DETAIL_BYTES: usize = 4 << 20;
+
 /// The longest detail that an entry has, in bytes. Of a longer one only its length is kept.
 pub const MAX_DETAIL_BYTES: usize = 8 << 10;
 
@@ -88,6 +91,14 @@ pub struct JournalPage {
     pub next_before: Option<JournalId>,
 }
 
+/// Where a page ends.
+struct PageMost {
+    rows: u32,
+    /// How many entries are looked at.
+    read: u32,
+    detail_bytes: usize,
+}
+
 /// The one entry of a change that takes several transactions. It is there as soon as the first of them is durable, and says what
 /// is done so far.
 #[derive(Clone, Debug)]
@@ -120,32 +131,33 @@ const DELETE_OLD_ENTRIES: &str = "
 
 impl ReadTransaction<'_> {
     /// Up to `limit` entries that fit the filter, newest first, from the first one before `before`. No more than
-    /// [`MAX_ENTRIES_PER_READ`] are looked at.
+    /// [`MAX_ENTRIES_PER_READ`] are looked at, and their details are no more than about [`MAX_PAGE_DETAIL_BYTES`].
     ///
     /// # Errors
     /// [`Error::Sqlite`](crate::Error::Sqlite), [`Error::DamagedRow`](crate::Error::DamagedRow).
     pub fn list_journal(&self, filter: &JournalFilter, before: Option<JournalId>, limit: u32) -> Result<JournalPage> {
-        self.list_journal_within(filter, before, limit, MAX_ENTRIES_PER_READ)
+        let most = PageMost { rows: limit, read: MAX_ENTRIES_PER_READ, detail_bytes: MAX_PAGE_DETAIL_BYTES };
+        self.list_journal_within(filter, before, &most)
     }
 
     fn list_journal_within(
         &self,
         filter: &JournalFilter,
         before: Option<JournalId>,
-        limit: u32,
-        read_max: u32,
+        most: &PageMost,
     ) -> Result<JournalPage> {
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let limit = usize::try_from(most.rows).unwrap_or(usize::MAX);
         let mut statement = self.connection().prepare_cached(LIST_ENTRIES)?;
-        let mut entries = statement.query(params![before.unwrap_or(JournalId(i64::MAX)), i64::from(read_max) + 1])?;
-        let (mut rows, mut last, mut read) = (Vec::new(), None, 0);
+        let mut entries = statement.query(params![before.unwrap_or(JournalId(i64::MAX)), i64::from(most.read) + 1])?;
+        let (mut rows, mut last, mut read, mut bytes) = (Vec::new(), None, 0, 0);
         while let Some(row) = entries.next()? {
             let fits = filter.fits(row)?;
             // There is more where another one fits, and where nobody has looked.
-            if read == read_max || (fits && rows.len() == limit) {
+            if read == most.read || (fits && (rows.len() == limit || bytes >= most.detail_bytes)) {
                 return Ok(JournalPage { rows, next_before: last });
             }
             if fits {
+                bytes += text(row, 9)?.map_or(0, str::len);
                 rows.push(journal_row(row)?);
             }
             last = Some(row.get(0)?);
@@ -371,10 +383,10 @@ mod tests {
         let (_folder, store) = open();
         append(&store, (0..7).map(|at_ms| entry(at_ms, Some(if at_ms % 2 == 0 { "a" } else { "b" }), None)));
         let filter = JournalFilter { namespace: Some("a".to_owned()), ..JournalFilter::default() };
-        let pages = |limit, read_max| {
+        let pages_within = |most: PageMost| {
             let (mut pages, mut before) = (Vec::new(), None);
             loop {
-                let page = store.read(|tx| tx.list_journal_within(&filter, before, limit, read_max)).unwrap();
+                let page = store.read(|tx| tx.list_journal_within(&filter, before, &most)).unwrap();
                 pages.push(page.rows.iter().map(|row| row.entry_id.0).collect::<Vec<_>>());
                 before = page.next_before;
                 if before.is_none() {
@@ -382,11 +394,16 @@ mod tests {
                 }
             }
         };
+        let pages = |rows, read| pages_within(PageMost { rows, read, detail_bytes: usize::MAX });
         assert_eq!(pages(4, 100), [vec![7, 5, 3, 1]]);
         assert_eq!(pages(3, 100), [vec![7, 5, 3], vec![1]]);
         assert_eq!(pages(10, 7), [vec![7, 5, 3, 1]]);
         assert_eq!(pages(10, 2), [vec![7], vec![5], vec![3], vec![1]]);
         assert_eq!(pages(10, 1), [vec![7], vec![], vec![5], vec![], vec![3], vec![], vec![1]]);
+        let of_bytes = |detail_bytes| pages_within(PageMost { rows: 10, read: 100, detail_bytes });
+        let detail = r#"{"added_files":3}"#.len();
+        assert_eq!(of_bytes(2 * detail), [vec![7, 5], vec![3, 1]]);
+        assert_eq!(of_bytes(2 * detail + 1), [vec![7, 5, 3], vec![1]]);
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod ids;
 mod histogram;
 mod activity;
 
+mod private_file;
 mod database;
 mod job;
 mod lock;
@@ -77,7 +78,7 @@ mod restore;
 #[cfg(test)]
 mod sample;
 
-pub use access::{GrantRow, MAX_TOKENS, NewTokenRow, Role, TokenRow};
+pub use access::{GrantRow, MAX_TOKENS, NewTokenRow, Role, TokenRow, list_tokens_of};
 pub use activity::{Number, StoreActivity};
 pub use alter::{NewSchema, TableChange};
 pub use audit::{
@@ -103,7 +104,7 @@ pub use inspect::InspectedFile;
 pub use job::WaitingJob;
 pub use journal::{
     GrowingEntry, JournalDetail, JournalEntry, JournalFilter, JournalPage, JournalRow, MAX_DETAIL_BYTES,
-    MAX_ENTRIES_PER_READ,
+    MAX_ENTRIES_PER_READ, MAX_PAGE_DETAIL_BYTES,
 };
 pub use late_column::{LateColumn, ReadLateColumns};
 pub use layout::{ColumnRepair, FileRepair, Regrouped, RepairOutcome, TableLayout};

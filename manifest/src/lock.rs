@@ -3,11 +3,11 @@
 //! It is the operating system's, so that it ends with the process however that ends; a row in the database would outlive
 //! a kill.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::{Error, Result, backup};
+use crate::{Error, Result, backup, private_file};
 
 /// What the file holds once there was a store.
 const MARK: &[u8] = b"prunus\n";
@@ -23,7 +23,7 @@ impl StoreLock {
     pub(crate) fn acquire(database: &Path) -> Result<Self> {
         let path = backup::beside(database, ".lock");
         let unusable = |source| Error::LockFile { path: path.clone(), source };
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(unusable)?;
+        let file = private_file::ensure(&path).map_err(unusable)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { file, path }),
             Err(TryLockError::WouldBlock) => Err(Error::Locked { path: database.to_owned() }),

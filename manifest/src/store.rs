@@ -16,7 +16,7 @@ use crate::maintenance::{Maintenance, Notices};
 use crate::readers::Readers;
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use crate::writer::Writer;
-use crate::{Error, FileId, Result, TableId, backup, database, restore};
+use crate::{Error, FileId, Result, TableId, backup, database, private_file, restore};
 
 /// How many files a manifest is made of.
 pub const MANIFEST_TARGET_FILES: u32 = 4096;
@@ -131,6 +131,10 @@ impl Store {
         let lock = StoreLock::acquire(path)?;
         restore::refuse_unfinished(path)?;
         refuse_emptied(path, &lock)?;
+        if !path.exists() {
+            // Made by SQLite it would be for all that the process lets.
+            private_file::ensure(path).map_err(backup::unusable(path))?;
+        }
         let connection = database::open_writer(path, options.power_loss)?;
         lock.mark();
         let (notices, activity) = (Arc::new(Notices::default()), Arc::new(StoreActivity::default()));

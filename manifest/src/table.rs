@@ -108,6 +108,12 @@ const LIST_TABLES: &str = "
     ORDER BY t.name
     LIMIT ?3";
 
+// Of the index alone: each commit asks it.
+const SELECT_ID: &str = "
+    SELECT t.table_id
+    FROM lake_table t INDEXED BY sqlite_autoindex_lake_table_2
+    WHERE t.namespace_id = (SELECT n.namespace_id FROM namespace n WHERE n.name = ?1) AND t.name = ?2";
+
 const SELECT_STATISTICS_GENERATION: &str = "
     SELECT statistics_generation
     FROM lake_table
@@ -151,6 +157,14 @@ impl ReadTransaction<'_> {
     /// [`Error::TableGone`], [`Error::Sqlite`], [`Error::DamagedRow`].
     pub fn load_table_by_id(&self, table_id: TableId) -> Result<TableRow> {
         self.query_first(SELECT_TABLE_BY_ID, [table_id], table_row)?.ok_or(Error::TableGone(table_id))
+    }
+
+    /// The id of the table of this name, if there is one; costs less than the table.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`].
+    pub fn get_table_id(&self, namespace: &str, name: &str) -> Result<Option<TableId>> {
+        self.query_first(SELECT_ID, [namespace, name], |row| Ok(row.get(0)?))
     }
 
     /// Up to `limit` tables of a namespace in the order of their names, from the first one after `after` (`""`: from the

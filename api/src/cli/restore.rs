@@ -15,6 +15,9 @@ Example:
 
 /// Put a backup in the place of a catalog
 ///
+/// Tokens are again as they were when the backup was made: those that hold are named, so that what was revoked since can be
+/// revoked again.
+///
 /// No server may have the catalog open. The backup is checked first and only read. If this is interrupted, run it again: until
 /// then no server opens what is there.
 #[derive(Debug, Args)]
@@ -39,18 +42,27 @@ pub(super) struct RestoreArgs {
 
 pub(super) async fn run(args: RestoreArgs) -> Result<Exit, CliError> {
     let unusable = |source| CliError::DataFolder { path: args.data_dir.display().to_string(), source };
-    std::fs::create_dir_all(&args.data_dir).map_err(unusable)?;
+    prunus_catalog::ensure_data_folder(&args.data_dir).map_err(unusable)?;
     let existing = if args.replace { Existing::MoveAside } else { Existing::Refuse };
     let restored = prunus_catalog::restore(&args.data_dir, &args.from, existing).await;
     let moved_to = restored.map_err(CliError::operation("restored"))?;
+    let tokens = prunus_catalog::list_holding_tokens(&args.data_dir).await.map_err(CliError::operation("read"))?;
+    let tokens: Vec<String> = tokens.into_iter().map(|token| token.name).collect();
     let (from, moved_to) = (args.from.display().to_string(), moved_to.map(|path| path.display().to_string()));
     if args.json {
-        print_json(&json!({"restored_from": from, "moved_to": moved_to}))?;
+        print_json(&json!({"restored_from": from, "moved_to": moved_to, "tokens": tokens}))?;
         return Ok(Exit::Done);
     }
     print(&format!("restored from {}\n", legible(&from)))?;
     if let Some(moved_to) = moved_to {
         print(&format!("what was there is now {}\n", legible(&moved_to)))?;
+    }
+    if !tokens.is_empty() {
+        let names: Vec<_> = tokens.iter().map(|name| legible(name)).collect();
+        print(&format!(
+            "these tokens hold, as when the backup was made, also if revoked since: {}\n",
+            names.join(", ")
+        ))?;
     }
     Ok(Exit::Done)
 }

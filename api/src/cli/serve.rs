@@ -37,7 +37,7 @@ pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
         "say where the catalog is kept: --data-dir DIR, or `data_dir` in the section [store] of prunus.toml";
     let data_dir = settings.store.data_dir.clone().ok_or(CliError::NothingAsked(no_folder))?;
     let unusable = |source| CliError::DataFolder { path: data_dir.display().to_string(), source };
-    std::fs::create_dir_all(&data_dir).map_err(unusable)?;
+    prunus_catalog::ensure_data_folder(&data_dir).map_err(unusable)?;
     let options = settings.catalog_options().map_err(SettingsError::from)?;
     let catalog = Catalog::open(&data_dir, options).await?;
     let listen = settings.server.listen;

@@ -104,7 +104,7 @@ impl Grants {
     }
 
     /// All that there is.
-    pub(super) fn all() -> Self {
+    pub(crate) fn all() -> Self {
         Self(vec![Grant { role: Role::Admin, scope: Scope::Everywhere }])
     }
 

@@ -45,6 +45,8 @@ pub(super) struct Background<'c> {
     resting: Resting<TableId>,
     /// The table whose turn was last.
     last: TableId,
+    /// How many tables are due, of NaN counts and of loose statistics, as far as was looked.
+    due: [u64; 2],
 }
 
 /// What was done of what is due.
@@ -67,7 +69,7 @@ struct Due {
 
 impl<'c> Background<'c> {
     pub(super) fn new(catalog: &'c Catalog) -> Self {
-        Self { catalog, resting: Resting::default(), last: TableId(0) }
+        Self { catalog, resting: Resting::default(), last: TableId(0), due: [0; 2] }
     }
 
     pub(super) async fn run(mut self) {
@@ -112,14 +114,24 @@ impl<'c> Background<'c> {
     }
 
     /// Looks for the next table whose turn it is.
-    async fn list_due(&self, kind: CursorKind) -> Result<Due> {
+    async fn list_due(&mut self, kind: CursorKind) -> Result<Due> {
         let last = self.last;
         let all = self.catalog.read(move |tx| Ok(tx.list_due_for_audit(kind)?)).await?;
+        self.note_due(kind, all.len());
         let (before, after): (Vec<_>, Vec<_>) = all.into_iter().partition(|due| due.table_id <= last);
         let in_turn = after.into_iter().chain(before).filter(|due| self.resting.time_left(due.table_id).is_none());
         let in_turn: Vec<DueForAudit> = in_turn.collect();
-        self.catalog.activity.audits.tables_due.set(in_turn.len() as u64);
         self.catalog.read(move |tx| first_wanted(tx, in_turn, kind)).await
+    }
+
+    /// Tells how many tables are due of all kinds, a table once of each; those that rest after a failure are among them.
+    fn note_due(&mut self, kind: CursorKind, count: usize) {
+        let [nan_counts, loose] = &mut self.due;
+        *match kind {
+            CursorKind::NanCounts => nan_counts,
+            CursorKind::Loose => loose,
+        } = count as u64;
+        self.catalog.activity.audits.tables_due.set(self.due.iter().sum());
     }
 
     /// Notes that nothing is to be done to files.

@@ -81,8 +81,13 @@ impl Catalog {
 
     async fn check_filter(&self, commit: &mut ReadyCommit) -> Result<()> {
         let Some(check) = commit.filter.clone() else { return Ok(()) };
-        let cache = self.plan_cache.clone();
-        let checked = self.read_for_change(move |tx, cancelled| check.run(tx, &cache, cancelled)).await;
+        let (cache, ident) = (self.plan_cache.clone(), commit.table.clone());
+        let check = move |tx: &ReadTransaction<'_>, cancelled: &Cancelled| {
+            // What is in the way is told, and is for those alone who may see the table under its name.
+            ident.check_still_names(tx, check.table_id)?;
+            check.run(tx, &cache, cancelled)
+        };
+        let checked = self.read_for_change(check).await;
         commit.filter = Some(checked.map_err(|error| commit.error(error))?);
         Ok(())
     }

@@ -88,7 +88,9 @@ impl Catalog {
             None => (self.head(&table).await?, Ok(None)),
             Some(asked) => {
                 let (ident, allowed) = (table.clone(), self.allowed_in(&table));
-                let (head, filter) = self.read(move |tx| head_and_filter(tx, &ident, allowed, asked)).await?;
+                // A filter may take long to read, which no short read is to wait for.
+                let look = move |tx: &ReadTransaction<'_>| head_and_filter(tx, &ident, allowed, asked);
+                let (head, filter) = self.read_for_change(move |tx, _| look(tx)).await?;
                 (Arc::new(head), filter.map(Some))
             }
         };
@@ -143,8 +145,9 @@ impl ReadyCommit {
         self.commit.committed_at_ms = committed_at_ms;
     }
 
-    /// Holds the commit against its table; writes nothing.
+    /// Holds the commit against its table; writes nothing. It was read for what the table was called, and is for no other one.
     pub(super) fn check<'t>(&'t self, tx: &'t WriteTransaction<'t>) -> Result<CheckedCommit<'t>> {
+        self.table.check_still_names(tx, self.commit.table_id).map_err(|error| self.error(error))?;
         let checked_up_to = self.filter.as_ref().map(FilterCheck::checked_up_to);
         tx.check_commit(&self.commit, checked_up_to).map_err(|error| self.error(error.into()))
     }

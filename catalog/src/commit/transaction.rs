@@ -89,7 +89,7 @@ impl Catalog {
         }
         let place = self.admission.commit(commits.iter().map(|commit| commit.request.size_bytes()).sum())?;
         let ready = self.make_all_ready(commits, faults).await?;
-        Ok(PreparedTransaction { ready, place: Arc::new(place) })
+        Ok(PreparedTransaction { ready, place: Arc::new(place.after_reading()) })
     }
 
     /// Makes all snapshots of a transaction that is prepared.

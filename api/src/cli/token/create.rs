@@ -57,7 +57,7 @@ pub(super) async fn run(args: CreateArgs) -> Result<Exit, CliError> {
         Some(folder) => {
             let token = new.parse().map_err(Error::Invalid).map_err(CliError::operation("changed"))?;
             let unusable = |source| CliError::DataFolder { path: folder.display().to_string(), source };
-            std::fs::create_dir_all(folder).map_err(unusable)?;
+            prunus_catalog::ensure_data_folder(folder).map_err(unusable)?;
             open(folder).await?.create_token(token).await.map_err(CliError::operation("changed"))?.into()
         }
     };
