@@ -45,7 +45,7 @@ pub(super) struct SettingFlags {
     insecure_no_auth: bool,
 
     /// A folder or prefix below which tables and files may lie; may be given more than once. By default anywhere on a loopback
-    /// address while requests need no token, and nowhere otherwise
+    /// address, without --require-tokens and --insecure-no-auth, and nowhere otherwise
     #[arg(long, value_name = "PREFIX")]
     allow_location: Vec<String>,
 
