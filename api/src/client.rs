@@ -30,6 +30,10 @@ pub use server::{Health, Readiness};
 /// How long to wait for a connection. Answers may take as long as they do: a commit reads many footers.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How long a connection that idles is kept. Servers close those that idle for longer, and a change that is sent as one does has an
+/// unknown outcome.
+const IDLE_TIME: Duration = Duration::from_secs(10);
+
 /// The header of a key under which a change is carried out once.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
@@ -119,7 +123,7 @@ impl Client {
     /// # Errors
     /// [`ClientError::SetUp`].
     pub fn new(base: Url) -> Result<Self> {
-        let mut builder = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT);
+        let mut builder = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).pool_idle_timeout(IDLE_TIME);
         if is_loopback(&base) {
             // A proxy from the environment leads away from this machine.
             builder = builder.no_proxy();
