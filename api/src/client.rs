@@ -271,7 +271,8 @@ fn foreign(url: &Url, status: StatusCode) -> ClientError {
     ClientError::Foreign { url: url.to_string(), status: status.as_u16() }
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// Whether what is sent there stays on this machine.
+pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
     host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
