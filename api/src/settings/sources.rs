@@ -135,6 +135,12 @@ impl Sources {
         self.add(vec![section.to_owned(), key.to_owned()], value, &Origin::Flag(flag));
     }
 
+    /// Whether anything was said so far of the options of object stores, which are secrets.
+    pub(crate) fn has_options(&self) -> bool {
+        let options = format!("{}.", TEXTS.join("."));
+        self.origins.keys().any(|path| path.starts_with(&options))
+    }
+
     /// Who said what stands at this dotted path, or what it lies in.
     pub fn origin(&self, path: &str) -> &Origin {
         let mut at = path;
