@@ -114,7 +114,7 @@ impl Sources {
             let line = before.matches('\n').count() + 1;
             SettingsError::Toml { path: path.to_owned(), message: error.message().to_owned(), line, column }
         })?;
-        self.add(Vec::new(), json_of(toml::Value::Table(table)), &Origin::File(path.to_owned()));
+        self.add(&[], json_of(toml::Value::Table(table)), &Origin::File(path.to_owned()));
         Ok(())
     }
 
@@ -126,13 +126,13 @@ impl Sources {
         for (name, text) in variables {
             let path = path_of(name.strip_prefix(VARIABLE_PREFIX).unwrap_or_default());
             let value = if is_text(&path) { Value::String(text) } else { value_of(text) };
-            self.add(path, value, &Origin::Variable(name));
+            self.add(&path, value, &Origin::Variable(name));
         }
     }
 
     /// Adds what a flag says.
     pub fn add_flag(&mut self, section: &str, key: &str, value: Value, flag: &'static str) {
-        self.add(vec![section.to_owned(), key.to_owned()], value, &Origin::Flag(flag));
+        self.add(&[section.to_owned(), key.to_owned()], value, &Origin::Flag(flag));
     }
 
     /// Whether anything was said so far of the options of object stores, which are secrets.
@@ -170,25 +170,29 @@ impl Sources {
         })
     }
 
-    fn add(&mut self, path: Vec<String>, value: Value, origin: &Origin) {
+    fn add(&mut self, path: &[String], value: Value, origin: &Origin) {
         if let Value::Object(fields) = value {
             for (key, value) in fields {
-                self.add([path.as_slice(), &[key]].concat(), value, origin);
+                self.add(&[path, &[key]].concat(), value, origin);
             }
             return;
         }
-        self.origins.insert(dotted(&path), origin.clone());
-        let value = if is_text(&path) { text_of(value) } else { value };
-        put(&mut self.said, &path, value);
+        self.origins.insert(dotted(path), origin.clone());
+        let value = if is_text(path) { text_of(value) } else { value };
+        put(&mut self.said, path, value);
     }
 }
 
 /// The path that a variable's name stands for.
 fn path_of(name: &str) -> Vec<String> {
     let mut path: Vec<String> = name.split("__").map(str::to_owned).collect();
-    path.iter_mut().take(2).for_each(|part| part.make_ascii_lowercase());
+    for part in path.iter_mut().take(2) {
+        part.make_ascii_lowercase();
+    }
     if is_text(&path) {
-        path.iter_mut().for_each(|part| part.make_ascii_lowercase());
+        for part in &mut path {
+            part.make_ascii_lowercase();
+        }
     }
     path
 }
@@ -205,9 +209,9 @@ fn without_secrets(faults: Vec<Fault>) -> Vec<Fault> {
     let without = |mut fault: Fault| {
         let at = fault.at.as_deref().unwrap_or_default();
         if at == section || at == options {
-            fault.message = "expected a table".to_owned();
+            "expected a table".clone_into(&mut fault.message);
         } else if at.strip_prefix(options.as_str()).is_some_and(|below| below.starts_with(['.', '['])) {
-            fault.message = "expected a text".to_owned();
+            "expected a text".clone_into(&mut fault.message);
         }
         fault
     };
