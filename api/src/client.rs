@@ -30,6 +30,10 @@ pub use server::{Health, Readiness};
 /// How long to wait for a connection. Answers may take as long as they do: a commit reads many footers.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How long a connection that idles is kept. Servers close those that idle for longer, and a change that is sent as one does has an
+/// unknown outcome.
+const IDLE_TIME: Duration = Duration::from_secs(10);
+
 /// The header of a key under which a change is carried out once.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
@@ -119,7 +123,7 @@ impl Client {
     /// # Errors
     /// [`ClientError::SetUp`].
     pub fn new(base: Url) -> Result<Self> {
-        let mut builder = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT);
+        let mut builder = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).pool_idle_timeout(IDLE_TIME);
         if is_loopback(&base) {
             // A proxy from the environment leads away from this machine.
             builder = builder.no_proxy();
@@ -267,7 +271,8 @@ fn foreign(url: &Url, status: StatusCode) -> ClientError {
     ClientError::Foreign { url: url.to_string(), status: status.as_u16() }
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// Whether what is sent there stays on this machine.
+pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
     host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())

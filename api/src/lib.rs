@@ -34,4 +34,4 @@ pub mod demo;
 
 pub use access::NoAdmin;
 pub use router::{MAX_BODY_BYTES, router};
-pub use server::serve;
+pub use server::{EntranceError, TlsError, serve};

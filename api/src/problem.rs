@@ -47,9 +47,16 @@ pub(crate) enum Problem {
     Closed,
     /// The request was sent here by way of a name that is not this machine's.
     #[error(
-        "requests here need no token, so they must name a loopback address such as 127.0.0.1 or localhost as their host; a server          that has another name needs tokens, or has to be told that it needs none"
+        "requests here need no token, so they must name a loopback address such as 127.0.0.1 or localhost as their host; a server \
+         that has another name needs tokens, or has to be told that it needs none"
     )]
     ForeignHost,
+    /// A proxy passed the request on, from wherever.
+    #[error(
+        "requests here need no token, so they must come from this machine itself, and a proxy says that it passed this one on; a server \
+         behind a proxy needs tokens, or has to be told that it needs none"
+    )]
+    Forwarded,
     /// No route has this path.
     #[error("there is no route `{0}`; what there is stands at /docs, and for programs at /openapi.json")]
     NoSuchRoute(String),
@@ -77,9 +84,14 @@ pub(crate) enum Problem {
     /// The body has an encoding that is not read.
     #[error("a body may be encoded as gzip or as zstd, not as {0}")]
     UnsupportedEncoding(String),
-    /// The answer took too long to begin, so many seconds.
-    #[error("the answer did not begin within {0} seconds; a change that has begun is carried to its end")]
-    TooSlow(u64),
+    /// The answer took too long to begin.
+    #[error("the answer did not begin within {seconds} seconds; a change that has begun is carried to its end")]
+    TooSlow {
+        /// How long it had.
+        seconds: u64,
+        /// Whether something may have been done, or still be.
+        is_change: bool,
+    },
     /// The server takes no changes any more.
     #[error("the server is shutting down")]
     ShuttingDown,
@@ -228,13 +240,18 @@ impl Problem {
             status: kind.status.as_u16(),
             detail: cut_to_limit(self.detail(kind)),
             request_id,
-            retryable: kind.retryable,
+            retryable: self.is_retryable(),
             faults,
             fault_count,
             table,
             current_snapshot,
             conflicts,
         }
+    }
+
+    /// Whether the same request may be sent again for the same: not where it may have been carried out.
+    fn is_retryable(&self) -> bool {
+        self.kind().retryable && !matches!(self, Self::TooSlow { is_change: true, .. })
     }
 
     /// The document of it, where no request was read that would have an id.
@@ -245,6 +262,17 @@ impl Problem {
     /// Whether the connection is closed behind it: more of the request may come, which nobody will read, or none is to come.
     fn ends_connection(&self) -> bool {
         matches!(self, Self::BodyTooLarge(_) | Self::BodyTooSlow(_) | Self::NoRoomForBody | Self::ShuttingDown)
+    }
+
+    /// Whether somebody has to look after the server, or after what it needs. That it has too much to do, or stops, is no failure:
+    /// it is as it is to be, and the metrics count it.
+    fn is_failure(&self) -> bool {
+        let kind = self.kind();
+        let needs_help = match self.refusal() {
+            (Some(error), _) => matches!(error, Error::StoreFull(_) | Error::StorageUnavailable { .. }),
+            (None, _) => matches!(self, Self::NotReady(_) | Self::TooSlow { .. }),
+        };
+        kind.status.is_server_error() && (needs_help || !kind.retryable)
     }
 
     /// The message and those of its causes.
@@ -281,7 +309,7 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
     let request_id = request_id::of(&request);
     let response = next.run(request).await;
     let Some(problem) = response.extensions().get::<Arc<Problem>>().map(Arc::clone) else { return response };
-    if response.status().is_server_error() {
+    if problem.is_failure() {
         tracing::error!(request_id, error = problem.chain(), "a request failed");
     } else {
         tracing::debug!(request_id, error = problem.chain(), "a request was refused");
@@ -290,9 +318,10 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
     parts.headers.remove(header::CONTENT_LENGTH);
     let mut rendered = (parts, Json(problem.to_json(request_id))).into_response();
     rendered.headers_mut().insert(header::CONTENT_TYPE, CONTENT_TYPE);
-    if TRIED_AGAIN.contains(&rendered.status()) {
-        let seconds = HeaderValue::from(problem.kind().retry_after_seconds);
-        rendered.headers_mut().insert(header::RETRY_AFTER, seconds);
+    if TRIED_AGAIN.contains(&rendered.status())
+        && let Some(seconds) = problem.kind().retry_after_seconds
+    {
+        rendered.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
     if problem.ends_connection() {
         rendered.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -345,6 +374,30 @@ mod tests {
         check(Problem::Catalog(Error::KeyReused), None);
         check(Problem::Catalog(Error::Background), None);
         check(Problem::Panicked("x".to_owned()), None);
+    }
+
+    #[test]
+    fn what_took_too_long_is_sent_again_where_nothing_can_have_been_done() {
+        let retryable = |is_change| Problem::TooSlow { seconds: 1, is_change }.to_json(String::new()).retryable;
+        assert_eq!((retryable(false), retryable(true)), (true, false));
+    }
+
+    #[test]
+    fn a_server_that_is_busy_has_not_failed() {
+        let check = |problem: Problem, expected: bool| assert_eq!(problem.is_failure(), expected, "{problem}");
+        let of_table = |source| Error::OfTable { table: "n.t".parse().unwrap(), source: Box::new(source) };
+        let unavailable = |path: &str| {
+            let source = prunus_catalog::StorageError::NotFound;
+            Error::StorageUnavailable { path: path.to_owned(), source }
+        };
+        check(Problem::Catalog(Error::Overloaded { changes: 1 }), false);
+        check(Problem::NoRoomForBody, false);
+        check(Problem::ShuttingDown, false);
+        check(Problem::from(Fault::at("x", "y")), false);
+        check(Problem::Catalog(unavailable("a")), true);
+        check(Problem::Catalog(of_table(unavailable("a"))), true);
+        check(Problem::TooSlow { seconds: 1, is_change: false }, true);
+        check(Problem::Panicked("x".to_owned()), true);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! What is told of a request is the template of its route and its path without the query: what a client may put into its headers,
 //! its query and its body is nobody's business, and may be a secret.
 
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request};
@@ -20,6 +21,10 @@ const SLOW: Duration = Duration::from_secs(1);
 const MAX_PATH_BYTES: usize = 256;
 /// Routes that are asked again and again by machines.
 const PROBES: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+
+/// The address that a request came from, which is that of a proxy where there is one. Requests without a connection have none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
 
 /// The middleware that tells of requests. Whoever learns who asks records it in the span's field `principal`.
 pub(crate) async fn tell(request: Request, next: Next) -> Response {
@@ -41,7 +46,8 @@ fn span(request: &Request, route: &str) -> Span {
     let (method, path) = (known_method(request.method()), request.uri().path());
     let path = path.get(..path.floor_char_boundary(MAX_PATH_BYTES)).unwrap_or_default();
     let request_id = request_id::of(request);
-    tracing::info_span!("request", method, route, path, request_id, principal = field::Empty)
+    let peer = request.extensions().get::<Peer>().map(|Peer(address)| field::display(address));
+    tracing::info_span!("request", method, route, path, request_id, peer, principal = field::Empty)
 }
 
 fn tell_of_answer(route: &str, status: StatusCode, duration: Duration) {

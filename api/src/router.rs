@@ -35,8 +35,12 @@ pub const MAX_BODY_BYTES: usize = 64 << 20;
 /// The smallest body that is compressed.
 const MIN_COMPRESSED_BYTES: u16 = 1024;
 
-/// The HTTP API over a catalog. What of the settings is of a listener has no meaning here; requests need a token if that is
-/// required.
+/// The HTTP API over a catalog, for who has a listener of their own. What of the settings is of a listener has no meaning here.
+///
+/// Whether requests need a token is what [`TokenRule`](crate::settings::TokenRule) says. **By default they need none**, as on a loopback
+/// address: those whose `Host` is no loopback name, or that a proxy says to have passed on, are refused, and no more than these headers,
+/// which anybody can write, keeps others out. Where anybody but this machine reaches the router, set `TokenRule::Required`, and open the
+/// catalog with the options of these settings: they say where files may lie.
 pub fn router(catalog: Catalog, settings: &Settings) -> Router {
     router_of(catalog, settings, settings.access.of_no_listener(), Lifecycle::default())
 }

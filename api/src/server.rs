@@ -4,6 +4,7 @@
 //! it lets through comes to the `gate`, which stands around all routes. `lifecycle` is how all of them learn that the server stops.
 
 mod connections;
+mod entrance;
 pub(crate) mod gate;
 pub(crate) mod lifecycle;
 mod open_files;
@@ -20,10 +21,13 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::router::router_of;
-use crate::settings::{ServerSettings, Settings};
+use crate::settings::Settings;
 use connections::Connections;
 use lifecycle::{Lifecycle, Phase};
-use tls::Tls;
+
+pub(crate) use entrance::Entrance;
+pub use entrance::EntranceError;
+pub use tls::TlsError;
 
 /// The longest time that may be set, in seconds.
 pub(crate) const MAX_SECONDS: u64 = 24 * 60 * 60;
@@ -42,16 +46,29 @@ const CUT: Duration = Duration::from_millis(500);
 /// left. What has not ended in the `shutdown_seconds` of the settings is cut off.
 ///
 /// # Errors
-/// What is wrong with the files of the certificate and its key; [`NoAdmin`](crate::NoAdmin) if the address needs tokens, and nobody has
-/// one that could give them; and what the operating system says of the listener.
+/// An [`EntranceError`]: what is wrong with the files of the certificate and its key, that the address needs tokens and nobody has one
+/// that could give them, or that it is reached by others than the settings were made for; and what the operating system says of the
+/// listener.
 pub async fn serve(
     catalog: Catalog,
     listener: TcpListener,
     settings: Settings,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    let access = settings.access.of_listener(listener.local_addr()?, &catalog).map_err(io::Error::other)?;
-    let tls = Tls::of(&settings.server).map_err(io::Error::other)?;
+    let entrance = Entrance::of(&settings, listener.local_addr()?, &catalog).map_err(io::Error::other)?;
+    serve_at(entrance, catalog, listener, settings, shutdown).await;
+    Ok(())
+}
+
+/// The same where it is settled how the server is entered.
+pub(crate) async fn serve_at(
+    entrance: Entrance,
+    catalog: Catalog,
+    listener: TcpListener,
+    settings: Settings,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) {
+    let Entrance { access, tls } = entrance;
     let lifecycle = Lifecycle::default();
     let auditor = catalog.clone();
     let kept = catalog.clone();
@@ -67,16 +84,6 @@ pub async fn serve(
     drop(listener);
     stop(&lifecycle, Duration::from_secs(settings.server.shutdown_seconds.min(MAX_SECONDS))).await;
     drop((audits, retention, reload));
-    Ok(())
-}
-
-/// How URLs of the server begin: `http`, or `https` if a certificate is set, and good.
-///
-/// # Errors
-/// What is wrong with the files of the certificate and its key.
-pub(crate) fn scheme(settings: &ServerSettings) -> io::Result<&'static str> {
-    let tls = Tls::of(settings).map_err(io::Error::other)?;
-    Ok(if tls.is_some() { "https" } else { "http" })
 }
 
 /// A time that is set in seconds: one at least, and [`MAX_SECONDS`] at most.

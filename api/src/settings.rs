@@ -84,7 +84,7 @@ pub enum TokenRule {
 #[serde(default, deny_unknown_fields)]
 pub struct StorageSettings {
     /// The folders and prefixes below which tables and files may lie. Absent: anywhere while the server listens on a loopback address and
-    /// requests need no token, and nowhere otherwise.
+    /// tokens are `auto`, and nowhere otherwise.
     pub allow: Option<Vec<String>>,
     /// The same for single namespaces and those below them, in the place of the list for all.
     pub namespaces: BTreeMap<String, Vec<String>>,

@@ -66,7 +66,7 @@ pub struct Telemetry {
 /// [`TelemetryError`] where the settings cannot be followed.
 pub fn start(log: &LogSettings, traces: &TraceSettings) -> Result<Telemetry, TelemetryError> {
     let paint = if log.format == LogFormat::Text { Paint::of_stderr() } else { Paint::Plain };
-    let filter = log_filter(log, std::env::var("RUST_LOG").ok().as_deref())?;
+    let filter = log_filter(log)?;
     let lines = Lines::start(std::io::stderr(), paint, &LINES_DROPPED)?;
     let traces = traces.otlp_endpoint.as_deref().map(Traces::start).transpose()?;
     let of_log = log_layer(log.format, &lines, paint).with_filter(filter);
@@ -91,14 +91,17 @@ impl Drop for Telemetry {
     }
 }
 
-/// What of the log is written: as `RUST_LOG` says, else as is set, else what is worth knowing.
-fn log_filter(log: &LogSettings, from_environment: Option<&str>) -> Result<EnvFilter, ParseError> {
-    let builder = EnvFilter::builder().with_default_directive(LevelFilter::INFO.into());
-    match (from_environment.filter(|filter| !filter.is_empty()), &log.filter) {
-        (Some(filter), _) => Ok(builder.parse_lossy(filter)),
-        (None, Some(filter)) => builder.parse(filter),
-        (None, None) => builder.parse(""),
-    }
+/// What of the log is written: as is set, else what is worth knowing.
+fn log_filter(log: &LogSettings) -> Result<EnvFilter, ParseError> {
+    parse_filter(log.filter.as_deref().unwrap_or_default())
+}
+
+/// What a filter of the log stands for, over what is worth knowing.
+///
+/// # Errors
+/// Why it is none.
+pub(crate) fn parse_filter(filter: &str) -> Result<EnvFilter, ParseError> {
+    EnvFilter::builder().with_default_directive(LevelFilter::INFO.into()).parse(filter)
 }
 
 type Over<S> = tracing_subscriber::layer::Layered<Option<Box<dyn Layer<S> + Send + Sync>>, S>;
@@ -130,21 +133,19 @@ impl Told {
 mod tests {
     use super::*;
 
-    fn filter(set: Option<&str>, from_environment: Option<&str>) -> Result<String, ParseError> {
+    fn filter(set: Option<&str>) -> Result<String, ParseError> {
         let log = LogSettings { filter: set.map(str::to_owned), ..LogSettings::default() };
-        log_filter(&log, from_environment).map(|filter| filter.to_string())
+        log_filter(&log).map(|filter| filter.to_string())
     }
 
     #[test]
-    fn the_environment_comes_before_the_settings() {
-        assert_eq!(filter(None, None).unwrap(), "info");
-        assert_eq!(filter(Some("warn"), None).unwrap(), "warn");
-        assert_eq!(filter(Some("warn"), Some("debug")).unwrap(), "debug");
-        assert_eq!(filter(Some("warn"), Some("")).unwrap(), "warn");
+    fn what_is_worth_knowing_is_logged_where_nothing_is_set() {
+        assert_eq!(filter(None).unwrap(), "info");
+        assert_eq!(filter(Some("warn")).unwrap(), "warn");
     }
 
     #[test]
     fn a_filter_that_is_none_is_an_error() {
-        assert!(filter(Some("prunus=loud"), None).is_err());
+        assert!(filter(Some("prunus=loud")).is_err());
     }
 }

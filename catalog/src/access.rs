@@ -35,7 +35,7 @@ pub struct NewToken {
     pub name: TokenName,
     /// What it opens.
     pub grants: Grants,
-    /// When it ends, in milliseconds since 1970-01-01T00:00Z; `None`: never.
+    /// When it ends, in milliseconds since 1970-01-01T00:00Z; `None`: with the token that it is created with, or never.
     pub expires_at_ms: Option<i64>,
 }
 
@@ -74,12 +74,13 @@ impl Catalog {
     ///
     /// # Errors
     /// [`Error::Forbidden`] if the principal is no admin of all that it opens; [`Error::AlreadyExists`] if there is, or was, one of
-    /// that name; [`Error::Invalid`] if it ends before it begins, or if there are too many; [`Error::NoRandomness`],
+    /// that name; [`Error::Invalid`] if it ends before it begins or after the principal's own, or if there are too many; [`Error::NoRandomness`],
     /// [`Error::Store`].
     pub async fn create_token(&self, new: NewToken) -> Result<(Token, TokenSecret)> {
         self.principal.require_all_of(&new.grants)?;
         let now_ms = self.clock.now_ms();
-        if new.expires_at_ms.is_some_and(|end_ms| end_ms <= now_ms) {
+        let expires_at_ms = self.principal.end_of_given(new.expires_at_ms)?;
+        if expires_at_ms.is_some_and(|end_ms| end_ms <= now_ms) {
             return Err(Error::invalid(Fault::at("expires_at", "a token ends in the future")));
         }
         let secret = TokenSecret::generate()?;
@@ -88,7 +89,7 @@ impl Catalog {
             token_hash: secret.hash(),
             created_at_ms: now_ms,
             created_by: self.actor.principal.clone(),
-            expires_at_ms: new.expires_at_ms,
+            expires_at_ms,
             grants: new.grants.to_rows(),
         };
         let granted: Vec<String> = new.grants.iter().map(ToString::to_string).collect();

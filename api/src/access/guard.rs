@@ -47,11 +47,11 @@ impl Guard {
         Self { access, catalog, anyone: Arc::new(Principal::anyone()), routes: needs.collect() }
     }
 
-    /// What the operation of a request needs; `None` where there is none.
+    /// What the operation of a request needs; `None` where there is none. A route that nobody described is let to nobody.
     fn operation(&self, request: &Request) -> Option<Need> {
         let route = request.extensions().get::<MatchedPath>()?;
         let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
-        let operations = self.routes.get(route.as_str())?;
+        let Some(operations) = self.routes.get(route.as_str()) else { return Some(Need::Impossible) };
         operations.iter().find(|(known, _)| known == method).map(|(_, need)| *need)
     }
 
@@ -66,8 +66,8 @@ impl Guard {
 
     /// Who asks, if they may; `None` where nobody is asked.
     async fn admitted(&self, request: &mut Request) -> Result<Option<Arc<Principal>>, Problem> {
-        if self.access == Access::ThisMachine && !host::is_loopback(request.uri(), request.headers()) {
-            return Err(Problem::ForeignHost);
+        if self.access == Access::ThisMachine {
+            require_this_machine(request)?;
         }
         // What no route takes is refused by the router, which has nothing to show of it.
         let Some(need) = self.operation(request) else { return Ok(None) };
@@ -83,6 +83,14 @@ impl Guard {
         }
         Ok(Some(principal))
     }
+}
+
+/// Whoever asks from this machine needs no token; who was led here, or is asked for, is not such a one.
+fn require_this_machine(request: &Request) -> Result<(), Problem> {
+    if !host::is_loopback(request.uri(), request.headers()) {
+        return Err(Problem::ForeignHost);
+    }
+    if host::is_forwarded(request.headers()) { Err(Problem::Forwarded) } else { Ok(()) }
 }
 
 /// The log alone is told why.
@@ -165,7 +173,40 @@ pub(crate) fn principal_name(extensions: &Extensions) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use axum::Router;
+    use axum::body::Body;
+    use axum::http::StatusCode;
+    use axum::middleware::from_fn_with_state;
+    use axum::routing::get;
+    use prunus_catalog::CatalogOptions;
+    use tower::ServiceExt;
+
     use super::*;
+
+    /// How a request to `/x` with this header is answered, where nobody described that route.
+    async fn status(access: Access, header: (&'static str, &'static str)) -> StatusCode {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
+        let guard = Arc::new(Guard::new(access, catalog, &Paths::default()));
+        let router = Router::new().route("/x", get(|| async {})).layer(from_fn_with_state(guard, admit));
+        let request = Request::get("/x").header("host", "localhost").header(header.0, header.1);
+        router.oneshot(request.body(Body::empty()).unwrap()).await.unwrap().status()
+    }
+
+    #[tokio::test]
+    async fn a_route_that_nobody_described_is_let_to_nobody() {
+        for access in [Access::ThisMachine, Access::Open] {
+            assert_eq!(status(access, ("accept", "*/*")).await, StatusCode::FORBIDDEN, "{access:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_proxy_passed_on_needs_a_token() {
+        let forwarded = ("x-forwarded-for", "192.0.2.1");
+        assert_eq!(status(Access::ThisMachine, forwarded).await, StatusCode::MISDIRECTED_REQUEST);
+        assert_eq!(status(Access::Tokens, forwarded).await, StatusCode::UNAUTHORIZED);
+        assert_eq!(status(Access::Open, forwarded).await, StatusCode::FORBIDDEN);
+    }
 
     #[test]
     fn a_token_is_read_from_its_header() {

@@ -1,17 +1,26 @@
-//! Which host a client means to reach.
+//! Which host a client means to reach, and whether it is the client itself that asks.
 //!
 //! A page in a browser can have the name of its own host lead to this machine, and then send requests here as if it were from here
-//! (DNS rebinding). It cannot have them name a loopback address.
+//! (DNS rebinding). It cannot have them name a loopback address. A proxy can: it asks from here, by whatever name, for clients from
+//! anywhere. Most say so.
 
 use std::net::IpAddr;
 
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, Uri, header};
+use axum::http::{HeaderMap, HeaderName, Uri, header};
+
+/// What proxies say of those that they ask for, in lower case, beside the headers that begin with `x-forwarded-`.
+const FORWARDED: [&str; 3] = ["forwarded", "via", "x-real-ip"];
 
 /// Whether all that a request says of its host is a loopback name. What says nothing is from no browser.
 pub(crate) fn is_loopback(uri: &Uri, headers: &HeaderMap) -> bool {
     let of_headers = headers.get_all(header::HOST).iter().map(|host| host.to_str().unwrap_or_default());
     of_headers.chain(uri.authority().map(Authority::as_str)).all(is_loopback_authority)
+}
+
+/// Whether a proxy says that it passes the request on for somebody else. One that says nothing looks as a client of this machine does.
+pub(crate) fn is_forwarded(headers: &HeaderMap) -> bool {
+    headers.keys().map(HeaderName::as_str).any(|name| FORWARDED.contains(&name) || name.starts_with("x-forwarded-"))
 }
 
 /// Of a host, or of a host and a port.
@@ -55,6 +64,19 @@ mod tests {
             ("user@127.0.0.1", false),
         ] {
             assert_eq!(is_loopback_authority(authority), expected, "{authority}");
+        }
+    }
+
+    #[test]
+    fn what_a_proxy_adds_is_known() {
+        let check = |name: &'static str| {
+            is_forwarded(&HeaderMap::from_iter([(HeaderName::from_static(name), "x".parse().unwrap())]))
+        };
+        for name in ["forwarded", "via", "x-real-ip", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"] {
+            assert!(check(name), "{name}");
+        }
+        for name in ["host", "x-request-id", "user-agent"] {
+            assert!(!check(name), "{name}");
         }
     }
 

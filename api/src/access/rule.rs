@@ -38,10 +38,11 @@ impl AccessSettings {
         if access == Access::Tokens && !catalog.has_admin() { Err(NoAdmin { address }) } else { Ok(access) }
     }
 
-    /// Who reaches a listener on this address.
+    /// Who reaches a listener on this address. Where tokens are off nobody is held off who was led here by a browser or a proxy, so
+    /// that whoever asks may be anyone, also on a loopback address.
     pub(crate) fn reach(&self, address: SocketAddr) -> Reach {
-        let is_open = self.tokens != TokenRule::Required;
-        if is_open && is_loopback(address) { Reach::ThisMachine } else { Reach::Others }
+        let is_guarded = self.tokens == TokenRule::Auto;
+        if is_guarded && is_loopback(address) { Reach::ThisMachine } else { Reach::Others }
     }
 
     /// The same of what is reached without a listener: it is as if that were on a loopback address.
@@ -65,14 +66,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_machine_alone_reaches_an_open_loopback_address() {
+    fn this_machine_alone_reaches_a_loopback_address_that_is_guarded() {
         let reach = |tokens, address: &str| AccessSettings { tokens }.reach(address.parse().unwrap());
-        for tokens in [TokenRule::Auto, TokenRule::Off] {
-            assert_eq!(reach(tokens, "127.0.0.1:1"), Reach::ThisMachine);
-            assert_eq!(reach(tokens, "[::1]:1"), Reach::ThisMachine);
-            assert_eq!(reach(tokens, "0.0.0.0:1"), Reach::Others);
-        }
+        assert_eq!(reach(TokenRule::Auto, "127.0.0.1:1"), Reach::ThisMachine);
+        assert_eq!(reach(TokenRule::Auto, "[::1]:1"), Reach::ThisMachine);
+        assert_eq!(reach(TokenRule::Auto, "0.0.0.0:1"), Reach::Others);
         assert_eq!(reach(TokenRule::Required, "127.0.0.1:1"), Reach::Others);
+        assert_eq!(reach(TokenRule::Off, "127.0.0.1:1"), Reach::Others);
     }
 
     #[tokio::test]

@@ -8,10 +8,10 @@ use reqwest::Url;
 use reqwest::header::HeaderValue;
 use serde::Serialize;
 
-use crate::client::Client;
+use crate::client::{Client, is_loopback};
 
 use super::CliError;
-use super::output::{print, print_json};
+use super::output::{note, print, print_json};
 
 /// Where the server is looked for unless it is said otherwise.
 const DEFAULT_URL: &str = "http://127.0.0.1:8181";
@@ -27,8 +27,8 @@ const MAX_KEY_BYTES: usize = 255;
 pub(super) struct Connection {
     /// The server's URL [env: PRUNUS_URL] [default: http://127.0.0.1:8181]
     // Clap shows an option that the environment sets in the usage of every error, as if it were required: this is read here.
-    #[arg(long, value_name = "URL", value_parser = server_url)]
-    url: Option<Url>,
+    #[arg(long, value_name = "URL", value_parser = url_text)]
+    url: Option<String>,
 
     /// The file of the token to show the server [default: the token in PRUNUS_TOKEN, if it is set]
     // No option has the token itself: all users of a machine see what its processes were called with.
@@ -43,14 +43,15 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) fn client(&self) -> Result<Client, CliError> {
         let url = match &self.url {
-            Some(url) => url.clone(),
+            Some(text) => server_url("--url", text)?,
             None => url_of_environment(std::env::var(URL_VARIABLE).ok().as_deref())?,
         };
         let client = Client::new(url)?;
-        Ok(match self.token()? {
-            Some(token) => client.with_token(&token),
-            None => client,
-        })
+        let Some(token) = self.token()? else { return Ok(client) };
+        if is_overheard(client.base()) {
+            note(&format!("warning: the token is sent to {} without TLS, for all on the way to read\n", client.base()));
+        }
+        Ok(client.with_token(&token))
     }
 
     fn token(&self) -> Result<Option<TokenSecret>, CliError> {
@@ -115,14 +116,34 @@ fn key(text: &str) -> Result<HeaderValue, String> {
 /// An empty variable is as none.
 fn url_of_environment(variable: Option<&str>) -> Result<Url, CliError> {
     let text = variable.filter(|text| !text.is_empty()).unwrap_or(DEFAULT_URL);
-    server_url(text).map_err(|reason| CliError::Environment { variable: URL_VARIABLE, value: text.to_owned(), reason })
+    server_url(URL_VARIABLE, text)
 }
 
-fn server_url(text: &str) -> Result<Url, String> {
-    match Url::parse(text) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
-        _ => Err("a server's URL begins with http:// or https://".to_owned()),
+/// A server's URL, as a flag or variable says. What may hold a password is not repeated.
+fn server_url(place: &'static str, text: &str) -> Result<Url, CliError> {
+    let value = if text.contains('@') { "***" } else { text };
+    let unusable =
+        |reason: &str| CliError::Environment { variable: place, value: value.to_owned(), reason: reason.to_owned() };
+    parse_url(text).map_err(unusable)
+}
+
+fn parse_url(text: &str) -> Result<Url, &'static str> {
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let url = url.ok_or("a server's URL begins with http:// or https://")?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("a server is shown a token, not a name or password in its URL: see --token-file");
     }
+    Ok(url)
+}
+
+/// For clap, which repeats a value that is none: what may hold a password is looked at later.
+fn url_text(text: &str) -> Result<String, &'static str> {
+    if text.contains('@') { Ok(text.to_owned()) } else { parse_url(text).map(|_| text.to_owned()) }
+}
+
+/// Whether others can read what is sent there.
+fn is_overheard(url: &Url) -> bool {
+    url.scheme() == "http" && !is_loopback(url)
 }
 
 #[cfg(test)]
@@ -136,6 +157,26 @@ mod tests {
         assert_eq!(url(None).unwrap(), "http://127.0.0.1:8181/");
         assert_eq!(url(Some("")).unwrap(), "http://127.0.0.1:8181/");
         assert!(url(Some("localhost:8181")).unwrap_err().starts_with("PRUNUS_URL is `localhost:8181`: "));
+    }
+
+    #[test]
+    fn a_password_in_a_url_is_neither_taken_nor_repeated() {
+        for text in ["http://user:hidden@h:1", "https://hidden@h", "user:hidden@h", "http://user:hidden@h:port"] {
+            let told = server_url("--url", text).unwrap_err().to_string();
+            assert!(told.starts_with("--url is `***`: ") && !told.contains("hidden"), "{told}");
+        }
+    }
+
+    #[test]
+    fn what_is_sent_beyond_this_machine_in_plain_text_is_overheard() {
+        for (url, expected) in [
+            ("http://127.0.0.1:8181", false),
+            ("http://localhost", false),
+            ("https://example.org", false),
+            ("http://example.org", true),
+        ] {
+            assert_eq!(is_overheard(&url.parse().unwrap()), expected, "{url}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use prunus_catalog::{StorageError, StoreError, StoreFailure, TokenFormError};
 use serde_json::json;
 
-use crate::NoAdmin;
+use crate::EntranceError;
 use crate::client::ClientError;
 use crate::demo::DemoError;
 use crate::settings::SettingsError;
@@ -67,7 +67,7 @@ pub enum CliError {
         /// Why.
         reason: String,
     },
-    /// A variable of the environment that cannot be used.
+    /// A variable of the environment, or a flag, that cannot be used.
     #[error("{variable} is `{value}`: {reason}")]
     Environment {
         /// Its name.
@@ -85,9 +85,9 @@ pub enum CliError {
         /// Why it is none.
         source: TokenFormError,
     },
-    /// The server needs tokens, and nobody has one.
+    /// The server cannot be entered as it is set up.
     #[error(transparent)]
-    NoAdmin(#[from] NoAdmin),
+    Entrance(#[from] EntranceError),
     /// A folder or prefix that cannot be listed.
     #[error("`{folder}` cannot be listed")]
     Listing {
@@ -217,7 +217,7 @@ impl CliError {
             Self::Path { .. }
             | Self::Environment { .. }
             | Self::Token { .. }
-            | Self::NoAdmin(_)
+            | Self::Entrance(_)
             | Self::Listing { .. }
             | Self::NoSchema
             | Self::NoFiles { .. }
@@ -269,7 +269,7 @@ impl CliError {
             Self::Client(error) => advice(error, called),
             Self::Catalog(error) => store_advice(error, called),
             Self::Operation { source, .. } => store_advice(source, called),
-            Self::NoAdmin(_) => Some(
+            Self::Entrance(EntranceError::NoAdmin(_)) => Some(
                 "make one with `prunus token create NAME --grant admin --data-dir DIR`; with --insecure-no-auth none is needed, and \
                  whoever reaches the server may do everything",
             ),

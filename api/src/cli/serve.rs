@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 use super::output::print;
 use super::setting_flags::SettingFlags;
 use super::{CliError, Exit};
+use crate::server::{Entrance, serve_at};
 use crate::settings::SettingsError;
 
 const EXAMPLES: &str = "\
@@ -44,10 +45,12 @@ pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
     let no_port = |source| CliError::Listen { address: listen, source };
     let listener = TcpListener::bind(listen).await.map_err(no_port)?;
     let address = listener.local_addr().map_err(no_port)?;
-    settings.access.of_listener(address, &catalog)?;
+    let entrance = Entrance::of(&settings, address, &catalog)?;
     let mut signals = Signals::listen().map_err(CliError::Runtime)?;
-    let scheme = crate::server::scheme(&settings.server).map_err(no_port)?;
-    print(&format!("listening on {scheme}://{address}\n"))?;
+    print(&format!("listening on {}://{address}\n", entrance.scheme()))?;
+    for warning in entrance.warnings(&settings, address) {
+        tracing::warn!("{warning}");
+    }
 
     let (stop, stopped) = oneshot::channel();
     let impatience = async move {
@@ -57,11 +60,11 @@ pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
         signals.next().await;
         tracing::warn!("stopping at once");
     };
-    let served = crate::serve(catalog, listener, settings, async {
+    let served = serve_at(entrance, catalog, listener, settings, async {
         let _ = stopped.await;
     });
     tokio::select! {
-        served = served => served.map_err(no_port)?,
+        () = served => {}
         () = impatience => {}
     }
     telemetry.stop().await;

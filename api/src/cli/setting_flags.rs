@@ -1,6 +1,7 @@
 //! Settings on the command line: over a file and the environment.
 
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -10,6 +11,7 @@ use serde_json::Value;
 use crate::settings::{DEFAULT_FILE, FILE_VARIABLE, LogFormat, Sources, address};
 
 use super::CliError;
+use super::output::note;
 
 /// Where settings come from, and those that may be said here.
 #[derive(Debug, Args)]
@@ -45,7 +47,7 @@ pub(super) struct SettingFlags {
     insecure_no_auth: bool,
 
     /// A folder or prefix below which tables and files may lie; may be given more than once. By default anywhere on a loopback
-    /// address while requests need no token, and nowhere otherwise
+    /// address, without --require-tokens and --insecure-no-auth, and nowhere otherwise
     #[arg(long, value_name = "PREFIX")]
     allow_location: Vec<String>,
 
@@ -63,6 +65,28 @@ pub(super) struct SettingFlags {
     /// How the log on standard error is written [default: text]
     #[arg(long, value_name = "FORMAT")]
     log: Option<LogFormat>,
+}
+
+/// Whether somebody asked for the file, or it just lay there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    Yes,
+    No,
+}
+
+/// What may be wrong with who else may read or write the file.
+fn warnings_of_mode(mode: u32, named: Named, has_options: bool) -> Vec<&'static str> {
+    let warnings = [
+        (
+            has_options && mode & 0o044 != 0,
+            "holds options of object stores, and others than its owner may read it: make it `chmod 600`",
+        ),
+        (
+            named == Named::No && mode & 0o022 != 0,
+            "was found in this folder, and others than its owner may write it: name it with --config if it is yours",
+        ),
+    ];
+    warnings.into_iter().filter(|(holds, _)| *holds).map(|(_, warning)| warning).collect()
 }
 
 fn plan_cache_help() -> String {
@@ -83,8 +107,12 @@ impl SettingFlags {
     /// What the file, the environment and these flags say.
     pub(super) fn sources(&self) -> Result<Sources, CliError> {
         let mut sources = Sources::default();
-        if let Some(path) = self.file() {
+        if let Some((path, named)) = self.file() {
             sources.add_file(&path)?;
+            let mode = std::fs::metadata(&path).map_or(0, |file| file.permissions().mode());
+            for warning in warnings_of_mode(mode, named, sources.has_options()) {
+                note(&format!("warning: the configuration file {} {warning}\n", path.display()));
+            }
         }
         let texts = std::env::vars_os().map(|(name, value)| (name.into_string(), value.into_string()));
         sources.add_environment(texts.filter_map(|(name, value)| Some((name.ok()?, value.ok()?))));
@@ -97,10 +125,11 @@ impl SettingFlags {
     }
 
     /// The file of the configuration. One that is named must be there.
-    fn file(&self) -> Option<PathBuf> {
+    fn file(&self) -> Option<(PathBuf, Named)> {
         let named = std::env::var_os(FILE_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
         let default = || Some(PathBuf::from(DEFAULT_FILE)).filter(|path| path.exists());
-        self.config.clone().or(named).or_else(default)
+        let named = self.config.clone().or(named).map(|path| (path, Named::Yes));
+        named.or_else(|| default().map(|path| (path, Named::No)))
     }
 
     /// Section, key, value and flag.
@@ -138,5 +167,27 @@ impl SettingFlags {
                 "RUST_LOG",
             ),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_others_may_read_or_write_is_warned_of() {
+        let check = |mode, named, has_options, expected: &[&str]| {
+            let found = warnings_of_mode(mode, named, has_options);
+            assert_eq!(found.len(), expected.len(), "{mode:o} {found:?}");
+            for (found, expected) in found.iter().zip(expected) {
+                assert!(found.contains(expected), "{found}");
+            }
+        };
+        check(0o100_600, Named::No, true, &[]);
+        check(0o100_644, Named::No, false, &[]);
+        check(0o100_640, Named::Yes, true, &["may read"]);
+        check(0o100_666, Named::Yes, false, &[]);
+        check(0o100_602, Named::No, false, &["may write"]);
+        check(0o100_664, Named::No, true, &["may read", "may write"]);
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn may_be_sent_again(request: &Request) -> bool {
 }
 
 /// How long to wait before a request that was answered so is sent again; `None` if the answer does not say that this may help, or
-/// not soon. All clients that were sent away together would come back together, so it is up to twice what the server says.
+/// not soon: a request that took too long is still worked on, and would be another time beside it. All clients that were sent away together would come back together, so it is up to twice what the server says.
 pub(super) fn pause_after(response: &Response) -> Option<Duration> {
     if !matches!(response.status(), StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
         return None;
@@ -52,7 +52,7 @@ mod tests {
 
     use super::super::{Client, ClientError, Page};
     use super::*;
-    use crate::wire::PlanJson;
+    use crate::wire::{NewTokenJson, PlanJson};
 
     /// A server that is busy so many times, says to ask again after so many seconds, and counts what it is asked.
     async fn busy(times: u32, seconds: &'static str) -> (Client, Arc<AtomicU32>) {
@@ -106,6 +106,14 @@ mod tests {
             assert!(client.roll_back(&table(), 1).await.is_err());
             assert_eq!(asked.load(Ordering::SeqCst), expected);
         }
+    }
+
+    #[tokio::test]
+    async fn a_token_is_asked_for_once_under_a_key_too() {
+        let (client, asked) = busy(u32::MAX, "0").await;
+        let new = NewTokenJson { name: "t".to_owned(), grants: vec!["reader".to_owned()], expires_at: None };
+        assert!(client.under_key(HeaderValue::from_static("k")).create_token(&new).await.is_err());
+        assert_eq!(asked.load(Ordering::SeqCst), 1);
     }
 
     #[tokio::test]

@@ -1,11 +1,13 @@
 //! The arrival of bodies: how large they may be, how long they may take, and how much of them there may be in memory.
 
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::Request;
-use axum::http::HeaderMap;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderMap};
 use futures::StreamExt;
 use prunus_catalog::Error;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -74,7 +76,8 @@ impl BodyRules {
     }
 }
 
-/// A request's body, on its way. All clones are of the same; what it has of room it has until the last of them is dropped.
+/// A request's body, on its way. All clones are of the same; what it has of room it has until the last of them is dropped, or until it
+/// is given back.
 #[derive(Clone)]
 pub(crate) struct BodyTurn {
     rules: Arc<BodyRules>,
@@ -88,13 +91,20 @@ impl BodyTurn {
     }
 
     /// That of a request, or the usual one where no gate gave it any.
-    pub(super) fn of(request: &Request) -> Self {
+    pub(super) fn of(extensions: &Extensions) -> Self {
         let usual = || Self::new(&Arc::new(BodyRules::of(&LimitSettings::default())));
-        request.extensions().get().cloned().unwrap_or_else(usual)
+        extensions.get().cloned().unwrap_or_else(usual)
     }
 
     pub(super) fn rules(&self) -> &BodyRules {
         &self.rules
+    }
+
+    /// Gives back what it has of room. For what counts what is made of the body by itself.
+    pub(crate) fn give_room_back(&self) {
+        if let Some(held) = self.held.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            *held = Held::none(&self.rules.room);
+        }
     }
 
     fn has_arrived(&self) -> bool {
@@ -115,6 +125,15 @@ impl BodyTurn {
         }
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some(arrival.held);
         Ok(bytes)
+    }
+}
+
+/// For handlers; the request keeps it all the same.
+impl<S: Send + Sync> FromRequestParts<S> for BodyTurn {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self::of(&parts.extensions))
     }
 }
 
@@ -224,6 +243,41 @@ mod tests {
         assert!(arrived(&other, FREE_BYTES + 1).await.is_err());
         drop(turn);
         assert!(arrived(&other, FREE_BYTES + 1).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn room_that_was_given_back_is_had_by_others() {
+        let rules = rules();
+        let mut all = Held::none(&rules.room);
+        all.grow_to(FREE_BYTES + MIN_ROOM_BYTES).await;
+        let [turn, other] = [(); 2].map(|()| BodyTurn::new(&rules));
+        assert!(arrived(&turn, FREE_BYTES + 1).await.is_ok());
+        turn.clone().give_room_back();
+        assert!(arrived(&other, FREE_BYTES + 1).await.is_ok());
+        assert!(turn.has_arrived());
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_room_has_no_turn() {
+        let rules = rules();
+        let [mut all, mut beyond] = [(); 2].map(|()| Held::none(&rules.room));
+        all.grow_to(FREE_BYTES + MIN_ROOM_BYTES).await;
+        beyond.grow_to(2 * FREE_BYTES).await;
+        let zeros = zstd::encode_all(&*vec![0; 1 << 20], 3).unwrap();
+        let headers = HeaderMap::from_iter([(axum::http::header::CONTENT_ENCODING, "zstd".parse().unwrap())]);
+        let turns = [(); WORK_AT_ONCE].map(|()| BodyTurn::new(&rules));
+        // Each gives its room back when it has arrived, so that the next one has some.
+        let waiting = turns.map(async |turn| turn.arrive(&headers, Body::from(zeros.clone())).await.map(drop));
+        let waiting = futures::future::join_all(waiting);
+        let work = async {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            let done = rules.run_in_turn(|| ()).await;
+            drop(beyond);
+            done
+        };
+        let (arrived, done) = tokio::join!(waiting, tokio::time::timeout(Duration::from_millis(500), work));
+        assert!(done.is_ok());
+        assert!(arrived.iter().all(Result::is_ok), "{arrived:?}");
     }
 
     #[tokio::test]

@@ -35,7 +35,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send + 'static> FromRequest<S> for Js
         if request.body().is_end_stream() {
             return parse_json(b"").map(Self);
         }
-        let (turn, (parts, body)) = (BodyTurn::of(&request), request.into_parts());
+        let (turn, (parts, body)) = (BodyTurn::of(request.extensions()), request.into_parts());
         let bytes = turn.arrive(&parts.headers, body).await?;
         if bytes.len() <= MAX_PARSED_AT_ONCE_BYTES {
             return parse_json(&bytes).map(Self);
@@ -50,7 +50,7 @@ pub(crate) async fn body_bytes(request: Request) -> Result<Bytes, Problem> {
     if request.body().is_end_stream() {
         return Ok(Bytes::new());
     }
-    let (turn, (parts, body)) = (BodyTurn::of(&request), request.into_parts());
+    let (turn, (parts, body)) = (BodyTurn::of(request.extensions()), request.into_parts());
     turn.arrive(&parts.headers, body).await
 }
 

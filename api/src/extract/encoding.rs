@@ -98,25 +98,25 @@ pub(super) async fn decompress(encoding: Encoding, compressed: Bytes, arrival: &
     let compressed_bytes = compressed.len();
     let malformed = |_| Problem::MalformedBody(vec![Fault::new(format!("it is no {}", encoding.name()))]);
     let mut decoder = Decoder::new(encoding, compressed).map_err(malformed)?;
-    let (mut decompressed, mut turn) = (Vec::new(), None);
+    let mut decompressed = Vec::new();
     loop {
         let bytes = if decompressed.is_empty() { FIRST_PIECE_BYTES } else { PIECE_BYTES };
         arrival.make_room(compressed_bytes + decompressed.len() + bytes).await?;
+        // What is long takes turns with other long ones, a piece at a time: who waits for room has none, since others may need theirs
+        // to give room back.
+        let turn = if decompressed.is_empty() { None } else { Some(arrival.turn().await?) };
         let piece = move || {
             let is_end = decoder.add_piece(bytes, &mut decompressed);
-            (decoder, decompressed, turn, is_end)
+            drop(turn);
+            (decoder, decompressed, is_end)
         };
         let is_end;
-        (decoder, decompressed, turn, is_end) = arrival.rules().run(piece).await?;
+        (decoder, decompressed, is_end) = arrival.rules().run(piece).await?;
         if decompressed.len() > arrival.rules().bytes_max() {
             return Err(Problem::BodyTooLarge(arrival.rules().bytes_max()));
         }
         if is_end.map_err(malformed)? {
             return Ok(decompressed.into());
-        }
-        // What is long takes turns with other long ones.
-        if turn.is_none() {
-            turn = Some(arrival.turn().await?);
         }
     }
 }

@@ -74,7 +74,7 @@ pub(super) const UNSUPPORTED: Answer = Answer {
 pub(super) const MISDIRECTED: Answer = Answer {
     status: "421",
     name: "Misdirected",
-    description: "The server needs no token, and the Host header names no loopback address.",
+    description: "The server needs no token, and the Host header names no loopback address, or a proxy passed the request on.",
 };
 pub(super) const REFUSED: Answer = Answer {
     status: "422",

@@ -14,8 +14,8 @@ pub(crate) struct Kind {
     pub(crate) title: &'static str,
     /// Whether the same request may succeed later.
     pub(crate) retryable: bool,
-    /// After how many seconds it makes sense to send it again, for statuses whose answers say so.
-    pub(crate) retry_after_seconds: u16,
+    /// After how many seconds it makes sense to send it again, for statuses whose answers say so; `None` where that may be long.
+    pub(crate) retry_after_seconds: Option<u16>,
     /// What it means, and what to do about it.
     pub(crate) description: &'static str,
     /// What is said in `detail`, for example.
@@ -36,7 +36,7 @@ pub(crate) enum Adds {
 
 impl Kind {
     const fn new(status: StatusCode, name: &'static str, title: &'static str) -> Self {
-        let retry_after_seconds = 1;
+        let retry_after_seconds = Some(1);
         Self {
             status,
             name,
@@ -55,7 +55,12 @@ impl Kind {
 
     /// What of it does not pass in a moment.
     const fn retryable_after(self, seconds: u16) -> Self {
-        Self { retryable: true, retry_after_seconds: seconds, ..self }
+        Self { retryable: true, retry_after_seconds: Some(seconds), ..self }
+    }
+
+    /// What may be sent again, and should not be without a thought.
+    const fn without_retry_after(self) -> Self {
+        Self { retry_after_seconds: None, ..self }
     }
 
     /// What people are told of it, and an example.
@@ -272,9 +277,10 @@ const UNSUPPORTED_ENCODING: Kind =
         "a body may be encoded as gzip or as zstd, not as `br`",
     );
 const MISDIRECTED: Kind = Kind::new(StatusCode::MISDIRECTED_REQUEST, "misdirected-request", "Misdirected request").means(
-    "The server needs no tokens, since it listens on a loopback address, and the Host header names another host: a page in a browser may \
-     have led it here. Nothing was done. Name the server by 127.0.0.1, [::1] or localhost. Behind a proxy that passes its own name on, \
-     have the server ask for tokens (`tokens = \"required\"` in the section `access` of its settings).",
+    "The server needs no tokens, since it listens on a loopback address, and the Host header names another host, or a header such as \
+     X-Forwarded-For says that a proxy passed the request on: a page in a browser may have led it here, or anyone may have sent it. Nothing \
+     was done. On the machine itself, name the server by 127.0.0.1, [::1] or localhost. Behind a proxy have the server ask for tokens \
+     (`tokens = \"required\"` in the section `access` of its settings).",
     "requests here need no token, so they must name a loopback address such as 127.0.0.1 or localhost as their host",
 );
 
@@ -344,10 +350,14 @@ const NOT_READY: Kind = Kind::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", 
     "the server is not ready: its store does not answer",
 );
 
-const TOO_SLOW: Kind = Kind::new(StatusCode::SERVICE_UNAVAILABLE, "request-timeout", "Request took too long").retryable().means(
-    "The answer did not begin in the time that it has; the detail says which. What only reads was ended. A change that has begun is \
-     carried to its end, and whether it was made is not known here: send it again under the same Idempotency-Key, which carries it \
-     out once, or look first.",
+const TOO_SLOW: Kind = Kind::new(StatusCode::SERVICE_UNAVAILABLE, "request-timeout", "Request took too long")
+    .retryable()
+    .without_retry_after()
+    .means(
+    "The answer did not begin in the time that it has; the detail says which. What only reads was ended, and may be sent again \
+     (`retryable`), though it will hardly be faster soon, so that no header Retry-After asks for it. A change that has begun is carried \
+     to its end, and whether it was made is not known here: look first, or send it again under the same Idempotency-Key after a while, \
+     which carries it out once.",
     "the answer did not begin within 300 seconds; a change that has begun is carried to its end",
 );
 
@@ -396,6 +406,7 @@ rows! {
     Problem::RefusedToken => UNAUTHORIZED,
     Problem::Closed => FORBIDDEN,
     Problem::ForeignHost => MISDIRECTED,
+    Problem::Forwarded => MISDIRECTED,
     Problem::NoSuchRoute(_) => NO_SUCH_ROUTE,
     Problem::MethodNotAllowed(_) => METHOD_NOT_ALLOWED,
     Problem::NotAcceptable => NOT_ACCEPTABLE,
@@ -404,7 +415,7 @@ rows! {
     Problem::BodyTooSlow(_) => BODY_TOO_SLOW,
     Problem::NoRoomForBody => NO_ROOM_FOR_BODY,
     Problem::UnsupportedEncoding(_) => UNSUPPORTED_ENCODING,
-    Problem::TooSlow(_) => TOO_SLOW,
+    Problem::TooSlow { .. } => TOO_SLOW,
     Problem::ShuttingDown => SHUTTING_DOWN,
     Problem::TooManyConnections => TOO_MANY_CONNECTIONS,
     Problem::BodyUnreadable => MALFORMED_BODY,
@@ -482,6 +493,7 @@ mod tests {
         RefusedToken: 401 unauthorized (Token needed)
         Closed: 403 forbidden (Not allowed)
         ForeignHost: 421 misdirected-request (Misdirected request)
+        Forwarded: 421 misdirected-request (Misdirected request)
         NoSuchRoute: 404 no-such-route (No such route)
         MethodNotAllowed: 405 method-not-allowed (Method not allowed)
         NotAcceptable: 406 not-acceptable (Not acceptable)

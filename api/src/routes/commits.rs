@@ -5,7 +5,7 @@ use prunus_catalog::{Committed, Render, SnapshotId};
 
 use crate::access::ActingCatalog;
 use crate::detached;
-use crate::extract::{JsonBody, TableOf};
+use crate::extract::{BodyTurn, JsonBody, TableOf};
 use crate::idempotency::KeyOf;
 use crate::openapi::{Conflict, Gone, NotFound};
 use crate::problem::Problem;
@@ -25,11 +25,15 @@ const COMMITTED: Render<Committed> = replies::created::<_, CommittedJson>;
 pub(crate) async fn create(
     ActingCatalog(catalog): ActingCatalog,
     key: KeyOf,
+    body: BodyTurn,
     TableOf(ident): TableOf,
     JsonBody(commit): JsonBody<CommitJson>,
 ) -> Result<Response, Problem> {
+    let commit = commit.parse();
+    // Commits have room of their own, which they take at once or not at all: while one reads files, bodies of others are read.
+    body.give_room_back();
     // Without a key nobody could ask for the outcome, so what comes before the transaction ends with the client, and nothing was done.
-    let prepared = catalog.prepare_commit(ident, commit.parse()).await?;
+    let prepared = catalog.prepare_commit(ident, commit).await?;
     detached::to_the_end(async move {
         let done = catalog.commit_prepared(prepared, key.once(COMMITTED)).await?;
         replies::answer(done, COMMITTED)

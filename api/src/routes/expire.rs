@@ -3,6 +3,7 @@
 use axum::Json;
 
 use crate::access::ActingCatalog;
+use crate::detached;
 use crate::extract::{JsonBody, TableOf};
 use crate::openapi::{NotFound, TooMany};
 use crate::problem::Problem;
@@ -21,7 +22,8 @@ pub(crate) async fn expire(
     TableOf(ident): TableOf,
     JsonBody(body): JsonBody<ExpireJson>,
 ) -> Result<Json<ExpiredJson>, Problem> {
-    let dry_run = body.dry_run;
-    let expired = catalog.expire(ident, body.parse()?).await?;
+    let (dry_run, request) = (body.dry_run, body.parse()?);
+    let expire = async move { Ok(catalog.expire(ident, request).await?) };
+    let expired = if dry_run { expire.await } else { detached::to_the_end(expire).await }?;
     Ok(Json(ExpiredJson::new(expired, dry_run)))
 }

@@ -3,6 +3,7 @@
 use axum::Json;
 
 use crate::access::ActingCatalog;
+use crate::detached;
 use crate::extract::{JsonBody, TableOf};
 use crate::openapi::{NotFound, TooMany};
 use crate::problem::Problem;
@@ -21,5 +22,9 @@ pub(crate) async fn regroup(
     TableOf(ident): TableOf,
     JsonBody(body): JsonBody<RegroupJson>,
 ) -> Result<Json<RegroupedJson>, Problem> {
-    Ok(Json(catalog.regroup(ident, body.parse()).await?.into()))
+    let request = body.parse();
+    let dry_run = request.dry_run;
+    let regroup = async move { Ok(catalog.regroup(ident, request).await?) };
+    let regrouped = if dry_run { regroup.await } else { detached::to_the_end(regroup).await }?;
+    Ok(Json(regrouped.into()))
 }

@@ -7,6 +7,7 @@ use prunus_catalog::{Render, Role, Table};
 
 use super::namespaces::NamesQuery;
 use crate::access::ActingCatalog;
+use crate::detached;
 use crate::etag;
 use crate::extract::{JsonBody, NamespaceOf, QueryOf, TableOf};
 use crate::idempotency::KeyOf;
@@ -97,8 +98,11 @@ pub(crate) async fn alter(
     if let Some(renamed) = &request.rename {
         catalog.principal().require(Role::Writer, &renamed.namespace)?;
     }
-    let done = catalog.alter_table_once(ident, request, key.once(ALTERED)).await?;
-    replies::tagged_answer(done, ALTERED)
+    detached::to_the_end(async move {
+        let done = catalog.alter_table_once(ident, request, key.once(ALTERED)).await?;
+        replies::tagged_answer(done, ALTERED)
+    })
+    .await
 }
 
 /// Forget a table.
@@ -113,6 +117,9 @@ pub(crate) async fn delete(
     key: KeyOf,
     TableOf(ident): TableOf,
 ) -> Result<Response, Problem> {
-    let done = catalog.drop_table_once(ident, key.once(replies::gone)).await?;
-    replies::answer(done, replies::gone)
+    detached::to_the_end(async move {
+        let done = catalog.drop_table_once(ident, key.once(replies::gone)).await?;
+        replies::answer(done, replies::gone)
+    })
+    .await
 }

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::namespaces::NamesQuery;
 use crate::access::ActingCatalog;
+use crate::detached;
 use crate::extract::{JsonBody, QueryOf, TokenOf};
 use crate::openapi::{Conflict, NotFound, Refused, Unavailable};
 use crate::page_token::PageTokens;
@@ -29,7 +30,9 @@ pub(crate) async fn create(
     JsonBody(new): JsonBody<NewTokenJson>,
 ) -> Result<Response, Problem> {
     const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
-    let created = CreatedTokenJson::from(catalog.create_token(new.parse()?).await?);
+    let new = new.parse()?;
+    let created = detached::to_the_end(async move { Ok(catalog.create_token(new).await?) }).await?;
+    let created = CreatedTokenJson::from(created);
     Ok((StatusCode::CREATED, [(header::CACHE_CONTROL, NO_STORE)], Json(created)).into_response())
 }
 
@@ -63,6 +66,6 @@ pub(crate) async fn revoke(
     ActingCatalog(catalog): ActingCatalog,
     TokenOf(name): TokenOf,
 ) -> Result<StatusCode, Problem> {
-    catalog.revoke_token(name).await?;
+    detached::to_the_end(async move { Ok(catalog.revoke_token(name).await?) }).await?;
     Ok(StatusCode::NO_CONTENT)
 }

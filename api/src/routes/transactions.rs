@@ -5,7 +5,7 @@ use prunus_catalog::{Render, Role, TableCommitted};
 
 use crate::access::ActingCatalog;
 use crate::detached;
-use crate::extract::JsonBody;
+use crate::extract::{BodyTurn, JsonBody};
 use crate::idempotency::KeyOf;
 use crate::openapi::{Conflict, Gone, NotFound};
 use crate::problem::Problem;
@@ -25,12 +25,15 @@ const COMMITTED: Render<Vec<TableCommitted>> = replies::created::<_, Transaction
 pub(crate) async fn create(
     ActingCatalog(catalog): ActingCatalog,
     key: KeyOf,
+    body: BodyTurn,
     JsonBody(transaction): JsonBody<TransactionJson>,
 ) -> Result<Response, Problem> {
     let commits = transaction.parse()?;
     for commit in &commits {
         catalog.principal().require(Role::Writer, &commit.table.namespace)?;
     }
+    // As of commits, which have room of their own.
+    body.give_room_back();
     // What comes before the transaction ends with the client, unless there is a key to ask for the outcome by.
     let prepared = catalog.prepare_transaction(commits).await?;
     detached::to_the_end(async move {

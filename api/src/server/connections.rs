@@ -1,24 +1,29 @@
 //! Connections: accepted up to a limit, each on a task of its own.
 
 use std::io;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
+use tower::util::MapRequest;
 
 use super::lifecycle::{Lifecycle, Phase};
 use super::open_files;
 use super::socket::Socket;
 use super::tls::Tls;
 use super::{MAX_HEADER_BYTES, refusal, seconds};
+use crate::request_log::Peer;
 use crate::settings::LimitSettings;
 
 /// How much a connection reads ahead of what is asked of it, in bytes. Longer heads are read as far as they are allowed to be.
@@ -65,16 +70,22 @@ impl Connections {
     pub(super) async fn accept_all(&self, listener: &TcpListener) {
         loop {
             match listener.accept().await {
-                Ok((stream, _)) => self.take(stream),
+                Ok((stream, peer)) => self.take(stream, peer),
                 Err(error) => recover(&error).await,
             }
         }
     }
 
     /// Attends to a client if there is a place for it; else tells it that there is none.
-    fn take(&self, stream: TcpStream) {
+    fn take(&self, stream: TcpStream, peer: SocketAddr) {
         if let Ok(place) = Arc::clone(&self.0.places).try_acquire_owned() {
-            tokio::spawn(attend(Arc::clone(&self.0), stream, place));
+            // Counted here: a server that stops must not miss a task that was not run yet.
+            let begun = self.0.lifecycle.begin();
+            let common = Arc::clone(&self.0);
+            tokio::spawn(async move {
+                attend(&common, stream, peer).await;
+                drop((place, begun));
+            });
         } else if self.0.tls.is_none()
             && let Ok(turn) = Arc::clone(&self.0.refusals).try_acquire_owned()
         {
@@ -110,27 +121,30 @@ async fn recover(error: &io::Error) {
 }
 
 /// A client from its first byte to its last.
-async fn attend(common: Arc<Common>, stream: TcpStream, _place: OwnedSemaphorePermit) {
-    let _begun = common.lifecycle.begin();
+async fn attend(common: &Common, stream: TcpStream, peer: SocketAddr) {
     // Answers are written as a whole, so that there is nothing to wait for.
     let _ = stream.set_nodelay(true);
     let socket = Socket::new(stream, common.write_time);
-    let Some(tls) = &common.tls else { return converse(&common, socket).await };
+    let Some(tls) = &common.tls else { return converse(common, socket, peer).await };
     let shaken = tokio::select! {
         biased;
         shaken = timeout(common.handshake_time, tls.accept(socket)) => shaken,
         () = common.lifecycle.reached(Phase::Closing) => return,
     };
     match shaken {
-        Ok(Ok(stream)) => converse(&common, stream).await,
-        Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
-        Err(_) => tracing::debug!("a TLS handshake took too long"),
+        Ok(Ok(stream)) => converse(common, stream, peer).await,
+        Ok(Err(error)) => tracing::debug!(%error, %peer, "a TLS handshake failed"),
+        Err(_) => tracing::debug!(%peer, "a TLS handshake took too long"),
     }
 }
 
 /// Requests and answers, until one of the two ends it.
-async fn converse(common: &Common, stream: impl AsyncRead + AsyncWrite + Unpin) {
-    let service = TowerToHyperService::new(common.router.clone());
+async fn converse(common: &Common, stream: impl AsyncRead + AsyncWrite + Unpin, peer: SocketAddr) {
+    let service =
+        TowerToHyperService::new(MapRequest::new(common.router.clone(), move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(Peer(peer));
+            request
+        }));
     let mut connection = pin!(common.http.serve_connection(TokioIo::new(stream), service));
     let ended = tokio::select! {
         biased;
@@ -148,6 +162,6 @@ async fn converse(common: &Common, stream: impl AsyncRead + AsyncWrite + Unpin) 
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(error = &error as &dyn std::error::Error, "a connection ended early");
+        tracing::debug!(error = &error as &dyn std::error::Error, %peer, "a connection ended early");
     }
 }

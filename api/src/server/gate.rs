@@ -35,6 +35,10 @@ impl Gate {
         let request_time = seconds(limits.request_seconds);
         Self { lifecycle, request_time, bodies: Arc::new(BodyRules::of(limits)) }
     }
+
+    fn too_slow(&self, is_change: bool) -> Problem {
+        Problem::TooSlow { seconds: self.request_time.as_secs(), is_change }
+    }
 }
 
 /// The middleware that lets requests through.
@@ -54,7 +58,7 @@ pub(crate) async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, ne
     } else {
         timeout(gate.request_time, next.run(request)).await
     };
-    let mut response = answered.unwrap_or_else(|_| Problem::TooSlow(gate.request_time.as_secs()).into_response());
+    let mut response = answered.unwrap_or_else(|_| gate.too_slow(is_change).into_response());
     if gate.lifecycle.is_stopping() {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }

@@ -16,8 +16,9 @@ use tokio_rustls::server::TlsStream;
 
 use super::socket::Socket;
 use crate::settings::ServerSettings;
-use error::TlsError;
 use files::{Files, Stamps};
+
+pub use error::TlsError;
 
 /// How often it is looked whether the files are still the same.
 const LOOK_EVERY: Duration = Duration::from_secs(2);

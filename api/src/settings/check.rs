@@ -8,6 +8,7 @@ use reqwest::Url;
 use super::{LimitSettings, Settings};
 use crate::router::MAX_BODY_BYTES;
 use crate::server::{MAX_HEADER_BYTES, MAX_SECONDS};
+use crate::telemetry;
 
 /// From which value to which a limit goes, by its name.
 struct Range {
@@ -59,8 +60,12 @@ pub(super) fn faults(settings: &Settings) -> Vec<Fault> {
     if let Some(endpoint) = &settings.traces.otlp_endpoint
         && !is_plain_url(endpoint)
     {
-        let message = "it is no URL that begins with http:// or https://, without a name or password in it";
+        let message =
+            "it is no URL that begins with http:// or https://, without a name, password, query or fragment in it";
         faults.push(Fault::at("traces.otlp_endpoint", message));
+    }
+    if let Some(Err(error)) = settings.log.filter.as_deref().map(telemetry::parse_filter) {
+        faults.push(Fault::at("log.filter", format!("it is no filter of a log: {error}")));
     }
     faults
 }
@@ -78,6 +83,8 @@ fn is_plain_url(text: &str) -> bool {
             && url.has_host()
             && url.username().is_empty()
             && url.password().is_none()
+            && url.query().is_none()
+            && url.fragment().is_none()
     })
 }
 
@@ -130,6 +137,12 @@ mod tests {
     }
 
     #[test]
+    fn a_filter_of_the_log_reads() {
+        assert_eq!(places(json!({"log": {"filter": "info,prunus=debug"}})), Vec::<String>::new());
+        assert_eq!(places(json!({"log": {"filter": "prunus=loud"}})), ["log.filter"]);
+    }
+
+    #[test]
     fn an_endpoint_is_a_url_without_secrets() {
         for (endpoint, is_right) in [
             ("http://collector:4318", true),
@@ -137,6 +150,8 @@ mod tests {
             ("collector:4318", false),
             ("ftp://c", false),
             ("https://user:pass@c", false),
+            ("https://c/v1/traces?key=hidden", false),
+            ("https://c/v1/traces#hidden", false),
         ] {
             let found = places(json!({"traces": {"otlp_endpoint": endpoint}}));
             assert_eq!(found.is_empty(), is_right, "{endpoint}");

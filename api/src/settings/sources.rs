@@ -36,7 +36,7 @@ pub enum Origin {
 }
 
 /// What was said, the later over the earlier.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Sources {
     said: Map<String, Value>,
     /// By the dotted path of each value that is no table.
@@ -93,6 +93,13 @@ impl fmt::Display for Origin {
     }
 }
 
+/// Who said what, not what was said: there are secrets among it.
+impl fmt::Debug for Sources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sources").field("origins", &self.origins).finish_non_exhaustive()
+    }
+}
+
 impl Sources {
     /// Adds what a file says.
     ///
@@ -107,26 +114,31 @@ impl Sources {
             let line = before.matches('\n').count() + 1;
             SettingsError::Toml { path: path.to_owned(), message: error.message().to_owned(), line, column }
         })?;
-        self.add(Vec::new(), json_of(toml::Value::Table(table)), &Origin::File(path.to_owned()));
+        self.add(&[], json_of(toml::Value::Table(table)), &Origin::File(path.to_owned()));
         Ok(())
     }
 
     /// Adds what variables of the environment say that begin with `PRUNUS__`. A value is TOML where it reads as such, else
-    /// a text.
+    /// a text. Sections, keys and options are in upper case there; namespaces have the case that they have.
     pub fn add_environment(&mut self, variables: impl Iterator<Item = (String, String)>) {
         let mut variables: Vec<_> = variables.filter(|(name, _)| name.starts_with(VARIABLE_PREFIX)).collect();
         variables.sort();
         for (name, text) in variables {
-            let path: Vec<String> =
-                name.trim_start_matches(VARIABLE_PREFIX).split("__").map(str::to_ascii_lowercase).collect();
-            let value = if path.starts_with(&TEXTS.map(str::to_owned)) { Value::String(text) } else { value_of(text) };
-            self.add(path, value, &Origin::Variable(name));
+            let path = path_of(name.strip_prefix(VARIABLE_PREFIX).unwrap_or_default());
+            let value = if is_text(&path) { Value::String(text) } else { value_of(text) };
+            self.add(&path, value, &Origin::Variable(name));
         }
     }
 
     /// Adds what a flag says.
     pub fn add_flag(&mut self, section: &str, key: &str, value: Value, flag: &'static str) {
-        self.add(vec![section.to_owned(), key.to_owned()], value, &Origin::Flag(flag));
+        self.add(&[section.to_owned(), key.to_owned()], value, &Origin::Flag(flag));
+    }
+
+    /// Whether anything was said so far of the options of object stores, which are secrets.
+    pub(crate) fn has_options(&self) -> bool {
+        let options = format!("{}.", TEXTS.join("."));
+        self.origins.keys().any(|path| path.starts_with(&options))
     }
 
     /// Who said what stands at this dotted path, or what it lies in.
@@ -147,7 +159,8 @@ impl Sources {
     /// # Errors
     /// [`SettingsError::Faults`] with all of them.
     pub fn settings(&self) -> Result<Settings, SettingsError> {
-        let read = read_settings::<Settings>(Value::Object(self.said.clone())).and_then(|settings| {
+        let read = read_settings::<Settings>(Value::Object(self.said.clone())).map_err(without_secrets);
+        let read = read.and_then(|settings| {
             let faults = check::faults(&settings);
             if faults.is_empty() { Ok(settings) } else { Err(faults) }
         });
@@ -157,17 +170,52 @@ impl Sources {
         })
     }
 
-    fn add(&mut self, path: Vec<String>, value: Value, origin: &Origin) {
+    fn add(&mut self, path: &[String], value: Value, origin: &Origin) {
         if let Value::Object(fields) = value {
             for (key, value) in fields {
-                self.add([path.as_slice(), &[key]].concat(), value, origin);
+                self.add(&[path, &[key]].concat(), value, origin);
             }
             return;
         }
-        self.origins.insert(dotted(&path), origin.clone());
-        let value = if path.starts_with(&TEXTS.map(str::to_owned)) { text_of(value) } else { value };
-        put(&mut self.said, &path, value);
+        self.origins.insert(dotted(path), origin.clone());
+        let value = if is_text(path) { text_of(value) } else { value };
+        put(&mut self.said, path, value);
     }
+}
+
+/// The path that a variable's name stands for.
+fn path_of(name: &str) -> Vec<String> {
+    let mut path: Vec<String> = name.split("__").map(str::to_owned).collect();
+    for part in path.iter_mut().take(2) {
+        part.make_ascii_lowercase();
+    }
+    if is_text(&path) {
+        for part in &mut path {
+            part.make_ascii_lowercase();
+        }
+    }
+    path
+}
+
+/// Whether a text stands here, whatever it looks like.
+fn is_text(path: &[String]) -> bool {
+    path.len() > TEXTS.len() && path.iter().zip(TEXTS).all(|(part, of_texts)| part == of_texts)
+}
+
+/// The same faults. What was said of the options of object stores, or where they were to stand, is a secret, and is not repeated.
+fn without_secrets(faults: Vec<Fault>) -> Vec<Fault> {
+    let [section, key] = TEXTS;
+    let options = format!("{section}.{key}");
+    let without = |mut fault: Fault| {
+        let at = fault.at.as_deref().unwrap_or_default();
+        if at == section || at == options {
+            "expected a table".clone_into(&mut fault.message);
+        } else if at.strip_prefix(options.as_str()).is_some_and(|below| below.starts_with(['.', '['])) {
+            "expected a text".clone_into(&mut fault.message);
+        }
+        fault
+    };
+    faults.into_iter().map(without).collect()
 }
 
 /// Puts a value in its place; what stood in the way of its tables goes.
@@ -308,6 +356,49 @@ mod tests {
     fn a_file_that_is_no_toml_is_told_by_its_place_and_not_by_what_stands_there() {
         let text = of_file("[storage.options]\naws_secret_access_key = hidden\n").unwrap_err().to_string();
         assert!(text.contains("line 2 column ") && !text.contains("hidden"), "{text}");
+    }
+
+    #[test]
+    fn namespaces_in_variables_keep_their_case() {
+        let variables = [
+            ("PRUNUS__STORAGE__NAMESPACES__Sales", r#"["/s"]"#),
+            ("PRUNUS__Storage__Options__AWS_REGION", "x"),
+            ("PRUNUS__LIMITS__PAGE_SIZE", "7"),
+        ];
+        let settings = with(Sources::default(), &variables).settings().unwrap();
+        assert_eq!(settings.storage.namespaces["Sales"], ["/s"]);
+        assert_eq!(settings.storage.options["aws_region"], "x");
+        assert_eq!(settings.limits.page_size, 7);
+    }
+
+    #[test]
+    fn options_may_stand_in_one_variable() {
+        let table = r#"{ aws_secret_access_key = "x", aws_skip_signature = true }"#;
+        let settings = with(Sources::default(), &[("PRUNUS__STORAGE__OPTIONS", table)]).settings().unwrap();
+        let options = settings.storage.options;
+        assert_eq!((&*options["aws_secret_access_key"], &*options["aws_skip_signature"]), ("x", "true"));
+    }
+
+    #[test]
+    fn no_fault_repeats_an_option() {
+        for (file, expected) in [
+            ("storage = 'hidden'", "`storage`: expected a table"),
+            ("[storage]\noptions = 'hidden'", "`storage.options`: expected a table"),
+            ("[storage]\noptions = ['hidden']", "`storage.options`: expected a table"),
+            ("[storage.options]\naws_region = ['hidden']", "`storage.options.aws_region`: expected a text"),
+            ("[storage.options]\n'a b' = {x = 'hidden'}", "`storage.options"),
+        ] {
+            let sources = of_file(file).unwrap();
+            let found = messages(&sources);
+            assert!(found.contains(expected) && !found.contains("hidden"), "{found}");
+            assert!(!format!("{sources:?}").contains("hidden"), "{file}");
+        }
+        for text in ["{ aws_secret_access_key = 'hidden'", "hidden"] {
+            for variable in ["PRUNUS__STORAGE", "PRUNUS__STORAGE__OPTIONS"] {
+                let found = messages(&with(Sources::default(), &[(variable, text)]));
+                assert!(found.contains("expected a table") && !found.contains("hidden"), "{found}");
+            }
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub struct NewTokenJson {
     /// What it opens: from 1 to 100 grants, each of another place.
     #[schema(value_type = Vec<GrantSchema>, min_items = 1, max_items = 100)]
     pub grants: Vec<String>,
-    /// When it ends, RFC 3339; never if it is absent.
+    /// When it ends, RFC 3339, with the token that it is created with at the latest; if it is absent, then, or never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,

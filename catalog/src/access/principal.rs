@@ -6,13 +6,15 @@ use prunus_manifest::Role;
 
 use super::grant::{Grant, Grants, Scope};
 use crate::name::NamespaceName;
-use crate::{Error, Result};
+use crate::{Error, Fault, Result};
 
 /// Who asks: a token's holder, or whoever reaches a server that needs none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
     name: String,
     grants: Grants,
+    /// When what they may do ends, in milliseconds since 1970-01-01T00:00Z; `None`: never.
+    ends_at_ms: Option<i64>,
 }
 
 /// Where a principal may do something.
@@ -48,11 +50,25 @@ impl fmt::Display for Needed {
 impl Principal {
     /// Whoever asks where nobody has to say who they are. They may do everything.
     pub fn anyone() -> Self {
-        Self { name: String::new(), grants: Grants::all() }
+        Self { name: String::new(), grants: Grants::all(), ends_at_ms: None }
     }
 
-    pub(super) fn new(name: String, grants: Grants) -> Self {
-        Self { name, grants }
+    pub(super) fn new(name: String, grants: Grants, ends_at_ms: Option<i64>) -> Self {
+        Self { name, grants, ends_at_ms }
+    }
+
+    /// When a token ends that they give: as asked, and with their own where nothing is.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if that is after their own, which would outlive itself so.
+    pub(super) fn end_of_given(&self, asked_ms: Option<i64>) -> Result<Option<i64>> {
+        match (asked_ms, self.ends_at_ms) {
+            (Some(asked_ms), Some(own_ms)) if asked_ms > own_ms => {
+                let message = "a token ends no later than the one that it is created with";
+                Err(Error::invalid(Fault::at("expires_at", message)))
+            }
+            (asked_ms, own_ms) => Ok(asked_ms.or(own_ms)),
+        }
     }
 
     /// The name of the token; empty where none was needed.
@@ -161,9 +177,22 @@ impl Places {
 mod tests {
     use super::*;
 
+    #[test]
+    fn what_is_given_ends_with_who_gives_it() {
+        let end = |own_ms, asked_ms| {
+            let principal = Principal::new("t".to_owned(), Grants::all(), own_ms);
+            principal.end_of_given(asked_ms).ok()
+        };
+        assert_eq!(end(None, None), Some(None));
+        assert_eq!(end(None, Some(7)), Some(Some(7)));
+        assert_eq!(end(Some(7), None), Some(Some(7)));
+        assert_eq!(end(Some(7), Some(7)), Some(Some(7)));
+        assert_eq!(end(Some(7), Some(8)), None);
+    }
+
     fn with(grants: &[&str]) -> Principal {
         let grants = grants.iter().map(|text| text.parse().unwrap()).collect();
-        Principal::new("t".to_owned(), Grants::new(grants).unwrap())
+        Principal::new("t".to_owned(), Grants::new(grants).unwrap(), None)
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl Tokens {
     pub(super) fn note(&self, row: TokenRow) -> Result<()> {
         let hash = row.created.token_hash;
         let token = Token::of_row(row)?;
-        let principal = Arc::new(Principal::new(token.name.clone(), token.grants.clone()));
+        let principal = Arc::new(Principal::new(token.name.clone(), token.grants.clone(), token.expires_at_ms));
         let mut known = self.by_hash.write().unwrap_or_else(PoisonError::into_inner);
         known.insert(hash, Known { principal, token });
         Ok(())

@@ -4,7 +4,7 @@ use rustls::pki_types::pem;
 
 /// Why there can be no TLS.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum TlsError {
+pub enum TlsError {
     /// One of the two is set without the other.
     #[error("a TLS certificate and its key are set together: server.{0} is not set")]
     Incomplete(&'static str),
