@@ -23,8 +23,8 @@ pub use grant::{Grant, GrantError, Grants, MAX_GRANTS, Scope};
 pub use principal::{Needed, Places, Principal};
 pub use secret::{TokenFormError, TokenSecret};
 pub use token_name::{MAX_TOKEN_NAME_BYTES, TokenName, TokenNameError};
-pub use tokens::RefusedToken;
 pub(crate) use tokens::Tokens;
+pub use tokens::{AdminsHold, RefusedToken};
 
 /// How many tokens are read at a time.
 const TOKENS_PER_READ: u32 = 1_000;
@@ -67,6 +67,12 @@ impl Token {
     /// Whether it opens anything at this time, in milliseconds since 1970-01-01T00:00Z.
     pub fn holds_at(&self, now_ms: i64) -> bool {
         self.revoked_at_ms.is_none() && self.expires_at_ms.is_none_or(|end_ms| now_ms < end_ms)
+    }
+
+    /// Whether it opens everything at this time, so that all other tokens can be given with it.
+    fn is_admin_of_everything_at(&self, now_ms: i64) -> bool {
+        let everything = Grant { role: Role::Admin, scope: Scope::Everywhere };
+        self.holds_at(now_ms) && self.grants.iter().any(|grant| *grant == everything)
     }
 }
 
@@ -111,17 +117,22 @@ impl Catalog {
     /// Ends a token at once. One that is revoked already stays as it is.
     ///
     /// # Errors
+    /// [`Error::Invalid`] for the last that is admin of everything, if a token is needed to ask for it;
     /// [`Error::NotFound`] for an admin of everything; [`Error::Forbidden`] if the principal is no admin of all that it opens,
     /// also if there is none of that name; [`Error::Store`].
     pub async fn revoke_token(&self, name: TokenName) -> Result<Token> {
         let (catalog, now_ms) = (self.clone(), self.clock.now_ms());
         blocking::to_the_end(async move {
             let _turn = catalog.tokens.turn().await;
-            let principal = Arc::clone(&catalog.principal);
+            // Not the catalog: the thread that drops this is the store's own.
+            let (principal, tokens) = (Arc::clone(&catalog.principal), Arc::clone(&catalog.tokens));
             let revoke = move |tx: &WriteTransaction<'_>| {
                 let known = tx.get_token(name.as_str())?.map(Token::of_row).transpose()?;
                 match &known {
-                    Some(token) => principal.require_to_know(&token.grants)?,
+                    Some(token) => {
+                        principal.require_to_know(&token.grants)?;
+                        tokens.require_another_admin(&principal, token, now_ms)?;
+                    }
                     None => principal.require_everywhere(Role::Admin)?,
                 }
                 let row = tx.revoke_token(name.as_str(), now_ms)?;
@@ -170,8 +181,13 @@ impl Catalog {
         self.tokens.principal_of(token, self.clock.now_ms())
     }
 
-    /// Whether anyone can give tokens: some token holds that has the role admin somewhere.
+    /// Whether anyone can give every token: some token holds that is admin of everything.
     pub fn has_admin(&self) -> bool {
-        self.tokens.have_admin(self.clock.now_ms())
+        self.admins_hold() != AdminsHold::Not
+    }
+
+    /// How long that is so.
+    pub fn admins_hold(&self) -> AdminsHold {
+        self.tokens.admins_hold(self.clock.now_ms())
     }
 }

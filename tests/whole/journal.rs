@@ -60,13 +60,7 @@ fn cases(silent: &str) -> Vec<Case> {
             json!({"name": "ana", "grants": ["reader:n"]}),
             json!([{"detail": {"token": "ana", "grants": ["reader:n"]}}]),
         ),
-        case(
-            "revoke_token",
-            delete.clone(),
-            "/v1/tokens/ana",
-            Value::Null,
-            json!([{"detail": {"token": "ana"}}]),
-        ),
+        case("revoke_token", delete.clone(), "/v1/tokens/ana", Value::Null, json!([{"detail": {"token": "ana"}}])),
         case("create_table", post.clone(), "/v1/namespaces/n/tables", declared("t", "s3://b/t/"), t(json!({}))),
         case(
             "create_table",

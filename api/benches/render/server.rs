@@ -100,7 +100,8 @@ impl Connection {
     /// Asks for a plan.
     pub(crate) fn send(&mut self, body: &Value, accept: &str, encoding: &str) {
         let body = body.to_string();
-        let head = "POST /v1/namespaces/bench/tables/t/plan HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json";
+        let head =
+            "POST /v1/namespaces/bench/tables/t/plan HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json";
         let length = body.len();
         let request = format!(
             "{head}\r\nAccept: {accept}\r\nAccept-Encoding: {encoding}\r\nContent-Length: {length}\r\n\r\n{body}"

@@ -93,6 +93,32 @@ async fn commands_show_a_token_of_a_file_or_of_the_environment() {
     assert!(run(prunus(&["namespace", "drop", "n", "--url", &url, "--token-file"]).arg(&file)).status.success());
 }
 
+/// Who may create namespaces has one made with the table; a writer makes tables in those that there are.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_writer_creates_tables_where_there_is_a_namespace() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = folder.path().join("catalog");
+    let schema = folder.path().join("schema.json");
+    std::fs::write(&schema, r#"{"fields": [{"name": "id", "type": "int64"}]}"#).unwrap();
+    let tokens = ["admin:shop", "writer:shop", "reader:shop"].map(|grant| {
+        let name = grant.split(':').next().unwrap();
+        create(&catalog, name, grant)
+    });
+    let [admin, writer, reader] = tokens.each_ref().map(|token| token.trim());
+    let url = serve(&catalog).await;
+    let make = |token: &str, table: &str| {
+        let mut command = prunus(&["table", "create", table, "--url", &url, "--schema"]);
+        let output = run(command.arg(&schema).env("PRUNUS_TOKEN", token));
+        (output.status.code(), text(&output.stderr))
+    };
+    let (code, told) = make(writer, "shop.first");
+    assert!(code == Some(1) && told.contains("the role `admin` on namespace `shop` is needed"), "{told}");
+    assert_eq!(make(admin, "shop.first"), (Some(0), String::new()));
+    assert_eq!(make(writer, "shop.second"), (Some(0), String::new()));
+    let (code, told) = make(reader, "shop.third");
+    assert!(code == Some(1) && told.contains("the role `writer` on namespace `shop` is needed"), "{told}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_that_a_server_has_open_is_changed_by_the_server() {
     let folder = tempfile::tempdir().unwrap();

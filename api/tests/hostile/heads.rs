@@ -164,7 +164,9 @@ async fn garbage_behind_a_request_ends_the_connection_and_not_the_answer() {
 async fn requests_that_are_sent_ahead_are_answered_in_order() {
     let server = Server::start(LimitSettings::default()).await;
     let mut client = server.client().await;
-    client.send("GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\nGET /v2 HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(100)).await;
+    client
+        .send("GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\nGET /v2 HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(100))
+        .await;
     for _ in 0..100 {
         assert_eq!(client.answer().await.unwrap().status, 200);
         assert_eq!(client.answer().await.unwrap().status, 404);

@@ -59,8 +59,9 @@ fn ask(server: &Server) {
         "POST /v1/namespaces HTTP/1.1\r\ncontent-type: text/plain\r\ncontent-length: 0\r\n".to_owned(),
     ];
     for head in heads {
-        let rest =
-            format!("host: localhost\r\nauthorization: Bearer {SECRET}\r\ncookie: {SECRET}\r\nconnection: close\r\n\r\n");
+        let rest = format!(
+            "host: localhost\r\nauthorization: Bearer {SECRET}\r\ncookie: {SECRET}\r\nconnection: close\r\n\r\n"
+        );
         let answer = server.send(format!("{head}{rest}").as_bytes());
         assert!(answer.starts_with("HTTP/1.1 "), "{answer}");
     }
@@ -102,13 +103,17 @@ fn a_log_that_nobody_reads_or_that_is_closed_stops_no_request() {
     // More than a pipe holds, and nobody reads it.
     for _ in 0..400 {
         assert!(
-            server.send(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").starts_with("HTTP/1.1 200")
+            server
+                .send(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+                .starts_with("HTTP/1.1 200")
         );
     }
     drop(server.child.stderr.take());
     for _ in 0..10 {
         assert!(
-            server.send(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").starts_with("HTTP/1.1 200")
+            server
+                .send(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+                .starts_with("HTTP/1.1 200")
         );
     }
     server.child.kill().unwrap();

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use prunus_manifest::{ReadTransaction, Role, TokenRow};
+use prunus_manifest::{ReadTransaction, TokenRow};
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::principal::Principal;
 use super::secret::hash_of;
 use super::{TOKENS_PER_READ, Token};
-use crate::Result;
+use crate::{Error, Fault, Result};
 
 /// Why a token opens nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,6 +23,17 @@ pub enum RefusedToken {
     /// It was revoked.
     #[error("the token `{0}` is revoked")]
     Revoked(String),
+}
+
+/// How long some token is admin of everything, so that tokens can be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AdminsHold {
+    /// There is none.
+    Not,
+    /// Until the last one ends, in milliseconds since 1970-01-01T00:00Z.
+    UntilMs(i64),
+    /// Until somebody revokes one that has no end.
+    ForEver,
 }
 
 /// All tokens of a catalog, also those that hold no more, so that the log can say which was shown.
@@ -82,10 +93,33 @@ impl Tokens {
         Ok(Arc::clone(principal))
     }
 
-    /// Whether a token that holds at this time has the role admin somewhere.
-    pub(super) fn have_admin(&self, now_ms: i64) -> bool {
+    /// The ends of the tokens that hold at this time and are admin of everything.
+    fn ends_of_admins(&self, now_ms: i64, apart_from: Option<&str>) -> Vec<Option<i64>> {
         let known = self.by_hash.read().unwrap_or_else(PoisonError::into_inner);
-        let is_admin = |token: &Token| token.grants.iter().any(|grant| grant.role == Role::Admin);
-        known.values().any(|Known { token, .. }| token.holds_at(now_ms) && is_admin(token))
+        let admins = known.values().map(|known| &known.token).filter(|token| token.is_admin_of_everything_at(now_ms));
+        admins.filter(|token| apart_from != Some(&token.name)).map(|token| token.expires_at_ms).collect()
+    }
+
+    /// How long some token is admin of everything, as it stands at this time.
+    pub(super) fn admins_hold(&self, now_ms: i64) -> AdminsHold {
+        let ends = self.ends_of_admins(now_ms, None);
+        match ends.iter().copied().collect::<Option<Vec<i64>>>() {
+            None => AdminsHold::ForEver,
+            Some(ends) => ends.into_iter().max().map_or(AdminsHold::Not, AdminsHold::UntilMs),
+        }
+    }
+
+    /// Refuses to end the last token that is admin of everything, where it is asked for with a token: nobody could give one again.
+    /// Who needs no token is not shut out by that.
+    pub(super) fn require_another_admin(&self, principal: &Principal, token: &Token, now_ms: i64) -> Result<()> {
+        let is_last = || self.ends_of_admins(now_ms, Some(&token.name)).is_empty();
+        if principal.name().is_empty() || !token.is_admin_of_everything_at(now_ms) || !is_last() {
+            return Ok(());
+        }
+        Err(Error::invalid(Fault::new(format!(
+            "`{}` is the last token that is admin of everything: create another first, or revoke it on the folder of the catalog, \
+             while no server has that open",
+            token.name
+        ))))
     }
 }
