@@ -324,6 +324,9 @@ fn store_advice(error: &prunus_catalog::Error, called: &Invocation) -> Option<&'
             Some("stop that first; `prunus backup` works beside a server, and checks the copy that it makes")
         }
         StoreError::LockFile { .. } => Some("the data folder, in which it lies, has to be writable, for this as well"),
+        StoreError::Unwritable { .. } => Some(
+            "the user that this runs as has to be able to write the catalog's folder and all files in it: `chown` gives them to that user",
+        ),
         StoreError::NoStore { .. } => {
             Some("--data-dir names the folder that `prunus serve` was given, --from a backup")
         }
