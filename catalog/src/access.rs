@@ -10,6 +10,7 @@ mod token_name;
 mod tokens;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use prunus_manifest::{NewTokenRow, Role, TokenRow, WriteTransaction};
 
@@ -23,8 +24,8 @@ pub use grant::{Grant, GrantError, Grants, MAX_GRANTS, Scope};
 pub use principal::{Needed, Places, Principal};
 pub use secret::{TokenFormError, TokenSecret};
 pub use token_name::{MAX_TOKEN_NAME_BYTES, TokenName, TokenNameError};
+pub use tokens::RefusedToken;
 pub(crate) use tokens::Tokens;
-pub use tokens::{AdminsHold, RefusedToken};
 
 /// How many tokens are read at a time.
 const TOKENS_PER_READ: u32 = 1_000;
@@ -85,6 +86,11 @@ impl Catalog {
     /// [`Error::Store`].
     pub async fn create_token(&self, new: NewToken) -> Result<(Token, TokenSecret)> {
         self.principal.require_all_of(&new.grants)?;
+        // Whoever pastes a secret where a name belongs would have it stand in the journal and in the log.
+        if new.name.as_str().starts_with(secret::PREFIX) {
+            let message = format!("a name does not begin with `{}`, as the tokens themselves do", secret::PREFIX);
+            return Err(Error::invalid(Fault::at("name", message)));
+        }
         let now_ms = self.clock.now_ms();
         if new.expires_at_ms.is_some_and(|end_ms| end_ms <= now_ms) {
             return Err(Error::invalid(Fault::at("expires_at", "a token ends in the future")));
@@ -183,11 +189,13 @@ impl Catalog {
 
     /// Whether anyone can give every token: some token holds that is admin of everything.
     pub fn has_admin(&self) -> bool {
-        self.admins_hold() != AdminsHold::Not
+        self.tokens.have_admin(self.clock.now_ms())
     }
 
-    /// How long that is so.
-    pub fn admins_hold(&self) -> AdminsHold {
-        self.tokens.admins_hold(self.clock.now_ms())
+    /// When the last token ends that is admin of everything, in milliseconds since 1970-01-01T00:00Z, if that is within this time.
+    pub fn last_admin_ends_within(&self, within: Duration) -> Option<i64> {
+        let now_ms = self.clock.now_ms();
+        let latest_ms = now_ms.saturating_add(i64::try_from(within.as_millis()).unwrap_or(i64::MAX));
+        self.tokens.last_admin_ends_at_ms(now_ms).filter(|end_ms| *end_ms <= latest_ms)
     }
 }

@@ -97,8 +97,8 @@ mod operations;
 mod readiness;
 
 pub use access::{
-    AdminsHold, Grant, GrantError, Grants, MAX_GRANTS, MAX_TOKEN_NAME_BYTES, Needed, NewToken, Places, Principal,
-    RefusedToken, Scope, Token, TokenFormError, TokenName, TokenNameError, TokenSecret,
+    Grant, GrantError, Grants, MAX_GRANTS, MAX_TOKEN_NAME_BYTES, Needed, NewToken, Places, Principal, RefusedToken,
+    Scope, Token, TokenFormError, TokenName, TokenNameError, TokenSecret,
 };
 pub use activity::{Activity, AuditActivity, CatalogState, CommitActivity, Outcomes, PlanActivity, PlanCacheActivity};
 pub use actor::Actor;

@@ -54,7 +54,7 @@ impl AccessSettings {
     }
 }
 
-fn is_loopback(address: SocketAddr) -> bool {
+pub(crate) fn is_loopback(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 

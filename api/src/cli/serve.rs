@@ -1,5 +1,7 @@
 //! `prunus serve`
 
+mod announcement;
+
 use clap::Args;
 use prunus_catalog::Catalog;
 use tokio::net::TcpListener;
@@ -10,6 +12,7 @@ use super::output::print;
 use super::setting_flags::SettingFlags;
 use super::{CliError, Exit};
 use crate::settings::SettingsError;
+use announcement::Started;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,13 +43,15 @@ pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
     std::fs::create_dir_all(&data_dir).map_err(unusable)?;
     let options = settings.catalog_options().map_err(SettingsError::from)?;
     let catalog = Catalog::open(&data_dir, options).await?;
+    let scheme = crate::server::scheme(&settings.server).map_err(CliError::Tls)?;
     let listen = settings.server.listen;
     let no_port = |source| CliError::Listen { address: listen, source };
     let listener = TcpListener::bind(listen).await.map_err(no_port)?;
     let address = listener.local_addr().map_err(no_port)?;
-    settings.access.of_listener(address, &catalog)?;
+    let access = settings.access.of_listener(address, &catalog)?;
     let mut signals = Signals::listen().map_err(CliError::Runtime)?;
-    let scheme = crate::server::scheme(&settings.server).map_err(no_port)?;
+    Started { settings: &settings, config: args.flags.file().as_deref(), address, access, scheme, catalog: &catalog }
+        .tell();
     print(&format!("listening on {scheme}://{address}\n"))?;
 
     let (stop, stopped) = oneshot::channel();

@@ -100,6 +100,7 @@ async fn a_writer_creates_tables_where_there_is_a_namespace() {
     let catalog = folder.path().join("catalog");
     let schema = folder.path().join("schema.json");
     std::fs::write(&schema, r#"{"fields": [{"name": "id", "type": "int64"}]}"#).unwrap();
+    create(&catalog, "root", "admin");
     let tokens = ["admin:shop", "writer:shop", "reader:shop"].map(|grant| {
         let name = grant.split(':').next().unwrap();
         create(&catalog, name, grant)

@@ -25,17 +25,6 @@ pub enum RefusedToken {
     Revoked(String),
 }
 
-/// How long some token is admin of everything, so that tokens can be given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AdminsHold {
-    /// There is none.
-    Not,
-    /// Until the last one ends, in milliseconds since 1970-01-01T00:00Z.
-    UntilMs(i64),
-    /// Until somebody revokes one that has no end.
-    ForEver,
-}
-
 /// All tokens of a catalog, also those that hold no more, so that the log can say which was shown.
 #[derive(Default)]
 pub(crate) struct Tokens {
@@ -93,20 +82,22 @@ impl Tokens {
         Ok(Arc::clone(principal))
     }
 
-    /// The ends of the tokens that hold at this time and are admin of everything.
+    /// The ends of the tokens that hold at this time and are admin of everything, but for the one of that name.
     fn ends_of_admins(&self, now_ms: i64, apart_from: Option<&str>) -> Vec<Option<i64>> {
         let known = self.by_hash.read().unwrap_or_else(PoisonError::into_inner);
         let admins = known.values().map(|known| &known.token).filter(|token| token.is_admin_of_everything_at(now_ms));
         admins.filter(|token| apart_from != Some(&token.name)).map(|token| token.expires_at_ms).collect()
     }
 
-    /// How long some token is admin of everything, as it stands at this time.
-    pub(super) fn admins_hold(&self, now_ms: i64) -> AdminsHold {
-        let ends = self.ends_of_admins(now_ms, None);
-        match ends.iter().copied().collect::<Option<Vec<i64>>>() {
-            None => AdminsHold::ForEver,
-            Some(ends) => ends.into_iter().max().map_or(AdminsHold::Not, AdminsHold::UntilMs),
-        }
+    /// Whether a token that holds at this time is admin of everything.
+    pub(super) fn have_admin(&self, now_ms: i64) -> bool {
+        !self.ends_of_admins(now_ms, None).is_empty()
+    }
+
+    /// When the last of them ends; `None` if there is none, or one that does not end.
+    pub(super) fn last_admin_ends_at_ms(&self, now_ms: i64) -> Option<i64> {
+        let ends: Option<Vec<i64>> = self.ends_of_admins(now_ms, None).into_iter().collect();
+        ends?.into_iter().max()
     }
 
     /// Refuses to end the last token that is admin of everything, where it is asked for with a token: nobody could give one again.
