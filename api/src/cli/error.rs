@@ -278,7 +278,12 @@ impl CliError {
     }
 
     pub(super) fn report_in(&self, paint: Paint, called: &Invocation) -> String {
-        let mut text = format!("{} {}", paint.mark(Role::Error, "error:"), legible(&self.to_string()));
+        let said = match self {
+            // It has a line for each fault, which is legible by itself.
+            Self::Settings(error @ SettingsError::Faults(_)) => error.to_string(),
+            error => legible(&error.to_string()).into_owned(),
+        };
+        let mut text = format!("{} {said}", paint.mark(Role::Error, "error:"));
         if let Some(problem) = self.problem() {
             text.push_str(&problem_details(problem));
         }
@@ -531,6 +536,23 @@ mod tests {
               found: string
           filter: it is too long
         ");
+    }
+
+    #[test]
+    fn the_grant_that_was_missing_is_named() {
+        for (needed, expected) in [
+            ("`admin` everywhere", Some("--grant admin`")),
+            ("`writer` on namespace `shop.eu`", Some("--grant writer:shop.eu`")),
+            ("`reader` on some namespace", None),
+        ] {
+            let detail = format!("the role {needed} is needed");
+            let problem_type = "/problems/forbidden".to_owned();
+            let error =
+                ClientError::Problem(Box::new(ProblemJson { problem_type, detail, ..problem(403, Vec::new()) }));
+            let advice = grant_advice(&error);
+            assert_eq!(advice.is_some(), expected.is_some(), "{needed}");
+            assert!(advice.unwrap_or_default().ends_with(expected.unwrap_or_default()), "{needed}");
+        }
     }
 
     #[test]

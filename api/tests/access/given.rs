@@ -42,6 +42,15 @@ async fn a_revoked_token_stops_at_once_and_its_name_stays_taken() {
 }
 
 #[tokio::test]
+async fn a_secret_is_not_taken_for_a_name() {
+    let api = Api::new().await;
+    let refused = create(&api, &api.root, "prunus_x", &["reader"]).await;
+    assert_eq!((refused.status.as_u16(), &refused.json()["faults"][0]["at"]), (422, &json!("name")));
+    // It may stand there from before, and is to be revoked like any other.
+    assert_eq!(api.delete("/v1/tokens/prunus_x", &api.root).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
 async fn the_last_admin_of_everything_is_not_revoked() {
     let api = Api::new().await;
     api.token("of-p", &["admin:p"]).await;

@@ -103,7 +103,7 @@ fn prefixes(storage: &StorageSettings) -> impl Iterator<Item = &String> {
 
 #[cfg(test)]
 mod tests {
-    use prunus_catalog::{CatalogOptions, NewToken};
+    use prunus_catalog::{CatalogOptions, Clock, Grants, NewToken, SystemClock};
 
     use super::*;
 
@@ -111,18 +111,13 @@ mod tests {
     async fn check(settings: &str, address: &str, access: Access, scheme: &'static str) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let catalog = Catalog::open(folder.path(), CatalogOptions::default()).await.unwrap();
-        let grants = prunus_catalog::Grants::new(vec!["admin".parse().unwrap()]).unwrap();
-        let end_ms = catalog_time_ms() + 60_000;
+        let grants = Grants::new(vec!["admin".parse().unwrap()]).unwrap();
+        let end_ms = SystemClock.now_ms() + 60_000;
         let token = NewToken { name: "a".parse().unwrap(), grants, expires_at_ms: Some(end_ms) };
         catalog.create_token(token).await.unwrap();
         let settings: Settings = toml::from_str(settings).unwrap();
         let address = address.parse().unwrap();
         Started { settings: &settings, config: None, address, access, scheme, catalog: &catalog }.warnings()
-    }
-
-    fn catalog_time_ms() -> i64 {
-        let now = std::fs::metadata(tempfile::NamedTempFile::new().unwrap().path()).unwrap().modified().unwrap();
-        i64::try_from(now.duration_since(std::time::UNIX_EPOCH).unwrap().as_millis()).unwrap()
     }
 
     fn begins(warnings: &[String], beginnings: &[&str]) -> bool {

@@ -89,7 +89,11 @@ pub(in crate::cli) async fn create_with_namespace(
     match keyed.create_table(namespace.as_str(), new).await {
         // A failure is not kept under the key, so that the same one may be shown again.
         Err(error) if is_missing_namespace(&error) => {
-            ensure_namespace(client, namespace).await?;
+            match ensure_namespace(client, namespace).await {
+                // That it is missing says more than that another role is needed to make it.
+                Err(refused) if refused.status() == Some(403) => return Err(error),
+                made => made?,
+            }
             keyed.create_table(namespace.as_str(), new).await
         }
         created => created,
