@@ -12,5 +12,5 @@ mod rule;
 pub(crate) use acting::ActingCatalog;
 pub(crate) use guard::{Guard, admit, principal_name};
 pub(crate) use needs::{Need, need_of};
-pub(crate) use rule::Access;
 pub use rule::NoAdmin;
+pub(crate) use rule::{Access, is_loopback};

@@ -52,7 +52,8 @@ mod transaction;
 use clap::{FromArgMatches, Parser, Subcommand};
 
 pub use error::{CliError, Exit};
-use format::{Fields, legible};
+use format::Fields;
+pub(crate) use format::legible;
 pub(crate) use format::{Side, bytes, count, counted, micros, table as text_table};
 use help::command;
 pub use invocation::Invocation;

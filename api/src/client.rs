@@ -12,13 +12,14 @@ mod namespaces;
 mod scans;
 mod server;
 mod tables;
+mod tls_fault;
 mod tokens;
 
 use std::time::Duration;
 
 use prunus_catalog::{TableIdent, TokenSecret};
 use reqwest::header::{AUTHORIZATION, HeaderValue};
-use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
+use reqwest::{Certificate, Method, RequestBuilder, Response, StatusCode, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -26,6 +27,7 @@ use crate::wire::ProblemJson;
 
 pub use history::JournalQuery;
 pub use server::{Health, Readiness};
+pub use tls_fault::TlsFault;
 
 /// How long to wait for a connection. Answers may take as long as they do: a commit reads many footers.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -80,6 +82,16 @@ pub enum ClientError {
         /// What failed.
         source: reqwest::Error,
     },
+    /// There is something there that cannot be talked to over TLS as it was asked for, or not without.
+    #[error("the server at {base} cannot be talked to: {fault}")]
+    Tls {
+        /// The server's URL.
+        base: String,
+        /// What is wrong.
+        fault: TlsFault,
+        /// What failed.
+        source: reqwest::Error,
+    },
     /// The server answered with an error.
     #[error("{} ({})", .0.title, .0.status)]
     Problem(Box<ProblemJson>),
@@ -109,7 +121,7 @@ impl ClientError {
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::Problem(problem) | Self::GaveUp { problem, .. } => Some(problem.status),
-            Self::Foreign { .. } | Self::Unreachable { .. } | Self::SetUp(_) => None,
+            Self::Foreign { .. } | Self::Unreachable { .. } | Self::Tls { .. } | Self::SetUp(_) => None,
         }
     }
 }
@@ -123,7 +135,16 @@ impl Client {
     /// # Errors
     /// [`ClientError::SetUp`].
     pub fn new(base: Url) -> Result<Self> {
-        let mut builder = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).pool_idle_timeout(IDLE_TIME);
+        Self::trusting(base, Vec::new())
+    }
+
+    /// The same, which trusts these authorities of certificates beside those that it knows.
+    ///
+    /// # Errors
+    /// [`ClientError::SetUp`].
+    pub fn trusting(base: Url, authorities: Vec<Certificate>) -> Result<Self> {
+        let builder = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).pool_idle_timeout(IDLE_TIME);
+        let mut builder = authorities.into_iter().fold(builder, reqwest::ClientBuilder::add_root_certificate);
         if is_loopback(&base) {
             // A proxy from the environment leads away from this machine.
             builder = builder.no_proxy();
@@ -240,7 +261,11 @@ impl Client {
 
     fn unreachable(&self, source: reqwest::Error) -> ClientError {
         // The URL stands in the message, and twice would be once too often.
-        ClientError::Unreachable { base: self.base.to_string(), source: source.without_url() }
+        let (base, source) = (self.base.to_string(), source.without_url());
+        match TlsFault::of(&source, self.base.scheme()) {
+            Some(fault) => ClientError::Tls { base, fault, source },
+            None => ClientError::Unreachable { base, source },
+        }
     }
 
     /// The URL below the server's own with this path, such as `healthz`.

@@ -3,6 +3,7 @@
 //! Neither ever holds up a request. Lines and spans are put into queues that are bounded, and are lost, and counted, where the one who
 //! is to take them does not keep up: a log that nobody reads must not stop a catalog.
 
+mod causes;
 mod collector;
 mod lines;
 mod redaction;
@@ -19,6 +20,7 @@ use tracing_subscriber::{Layer, Registry};
 use crate::cli::prose::Paint;
 use crate::settings::{LogFormat, LogSettings, TraceSettings};
 
+use causes::WithCauses;
 use lines::Lines;
 use traces::Traces;
 
@@ -111,7 +113,7 @@ fn log_layer(format: LogFormat, lines: &Lines, paint: Paint) -> Box<dyn Layer<Ov
     match format {
         LogFormat::Text => layer.boxed(),
         // Each span is there once; the request's is the first.
-        LogFormat::Json => layer.json().with_current_span(false).boxed(),
+        LogFormat::Json => layer.json().with_current_span(false).map_event_format(WithCauses).boxed(),
     }
 }
 

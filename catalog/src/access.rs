@@ -10,6 +10,7 @@ mod token_name;
 mod tokens;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use prunus_manifest::{NewTokenRow, Role, TokenRow, WriteTransaction};
 
@@ -67,6 +68,12 @@ impl Token {
     pub fn holds_at(&self, now_ms: i64) -> bool {
         self.revoked_at_ms.is_none() && self.expires_at_ms.is_none_or(|end_ms| now_ms < end_ms)
     }
+
+    /// Whether it opens everything at this time, so that all other tokens can be given with it.
+    fn is_admin_of_everything_at(&self, now_ms: i64) -> bool {
+        let everything = Grant { role: Role::Admin, scope: Scope::Everywhere };
+        self.holds_at(now_ms) && self.grants.iter().any(|grant| *grant == everything)
+    }
 }
 
 impl Catalog {
@@ -78,6 +85,11 @@ impl Catalog {
     /// [`Error::Store`].
     pub async fn create_token(&self, new: NewToken) -> Result<(Token, TokenSecret)> {
         self.principal.require_all_of(&new.grants)?;
+        // Whoever pastes a secret where a name belongs would have it stand in the journal and in the log.
+        if new.name.as_str().starts_with(secret::PREFIX) {
+            let message = format!("a name does not begin with `{}`, as the tokens themselves do", secret::PREFIX);
+            return Err(Error::invalid(Fault::at("name", message)));
+        }
         let now_ms = self.clock.now_ms();
         let expires_at_ms = self.principal.end_of_given(new.expires_at_ms)?;
         if expires_at_ms.is_some_and(|end_ms| end_ms <= now_ms) {
@@ -111,17 +123,22 @@ impl Catalog {
     /// Ends a token at once. One that is revoked already stays as it is.
     ///
     /// # Errors
+    /// [`Error::Invalid`] for the last that is admin of everything, if a token is needed to ask for it;
     /// [`Error::NotFound`] for an admin of everything; [`Error::Forbidden`] if the principal is no admin of all that it opens,
     /// also if there is none of that name; [`Error::Store`].
     pub async fn revoke_token(&self, name: TokenName) -> Result<Token> {
         let (catalog, now_ms) = (self.clone(), self.clock.now_ms());
         blocking::to_the_end(async move {
             let _turn = catalog.tokens.turn().await;
-            let principal = Arc::clone(&catalog.principal);
+            // Not the catalog: the thread that drops this is the store's own.
+            let (principal, tokens) = (Arc::clone(&catalog.principal), Arc::clone(&catalog.tokens));
             let revoke = move |tx: &WriteTransaction<'_>| {
                 let known = tx.get_token(name.as_str())?.map(Token::of_row).transpose()?;
                 match &known {
-                    Some(token) => principal.require_to_know(&token.grants)?,
+                    Some(token) => {
+                        principal.require_to_know(&token.grants)?;
+                        tokens.require_another_admin(&principal, token, now_ms)?;
+                    }
                     None => principal.require_everywhere(Role::Admin)?,
                 }
                 let row = tx.revoke_token(name.as_str(), now_ms)?;
@@ -170,8 +187,15 @@ impl Catalog {
         self.tokens.principal_of(token, self.clock.now_ms())
     }
 
-    /// Whether anyone can give tokens: some token holds that has the role admin somewhere.
+    /// Whether anyone can give every token: some token holds that is admin of everything.
     pub fn has_admin(&self) -> bool {
         self.tokens.have_admin(self.clock.now_ms())
+    }
+
+    /// When the last token ends that is admin of everything, in milliseconds since 1970-01-01T00:00Z, if that is within this time.
+    pub fn last_admin_ends_within(&self, within: Duration) -> Option<i64> {
+        let now_ms = self.clock.now_ms();
+        let latest_ms = now_ms.saturating_add(i64::try_from(within.as_millis()).unwrap_or(i64::MAX));
+        self.tokens.last_admin_ends_at_ms(now_ms).filter(|end_ms| *end_ms <= latest_ms)
     }
 }

@@ -175,7 +175,7 @@ impl Location {
     }
 
     /// The path in the file system, if it is there.
-    pub(crate) fn file_path(&self) -> Option<std::path::PathBuf> {
+    pub fn file_path(&self) -> Option<std::path::PathBuf> {
         self.is_local().then(|| std::path::Path::new("/").join(self.key()))
     }
 

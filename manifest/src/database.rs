@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::activity::BUSY_TIMEOUT;
 use crate::migrate::{self, Found};
@@ -22,8 +22,27 @@ const WRITER_PAGE_CACHE_KIB: i64 = -65_536;
 /// time; what is in the log when a process is killed is read when the store is opened again.
 const PAGES_PER_CHECKPOINT: i64 = 4_000;
 
-/// Opens the connection that writes: makes the file if there is none, and brings it to the newest version.
+/// A change that is none, made and taken back.
+const WRITE_NOTHING: &str = "
+    BEGIN IMMEDIATE;
+    UPDATE namespace SET name = name WHERE namespace_id = (SELECT min(namespace_id) FROM namespace);
+    ROLLBACK";
+
+/// Opens the connection that writes: makes the file if there is none, and brings it to the newest version. Refuses one that cannot
+/// be written, which SQLite would open for reading alone without a word.
 pub(crate) fn open_writer(path: &Path, power_loss: PowerLoss) -> Result<Connection> {
+    open_writable(path, power_loss).map_err(|error| match error {
+        Error::Sqlite(source) if is_unwritable(&source) => Error::Unwritable { path: path.to_owned(), source },
+        error => error,
+    })
+}
+
+fn is_unwritable(error: &rusqlite::Error) -> bool {
+    use ErrorCode::{CannotOpen, PermissionDenied, ReadOnly};
+    matches!(error.sqlite_error_code(), Some(ReadOnly | CannotOpen | PermissionDenied))
+}
+
+fn open_writable(path: &Path, power_loss: PowerLoss) -> Result<Connection> {
     let mut connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     let found = migrate::identify(&connection, path)?;
@@ -39,6 +58,7 @@ pub(crate) fn open_writer(path: &Path, power_loss: PowerLoss) -> Result<Connecti
     configure(&connection)?;
     connection.pragma_update(None, "cache_size", WRITER_PAGE_CACHE_KIB)?;
     migrate::migrate(&mut connection, found)?;
+    connection.execute_batch(WRITE_NOTHING)?;
     Ok(connection)
 }
 
@@ -104,6 +124,17 @@ mod tests {
             let synchronous: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
             assert_eq!(synchronous, expected, "{power_loss:?}");
         }
+    }
+
+    #[test]
+    fn a_database_that_is_only_read_is_refused_when_it_is_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        drop(open_writer(&path, PowerLoss::LosesNothing).unwrap());
+        // As one of another user, which the tests, too, could write if they ran as root.
+        let read_only = format!("file:{}?mode=ro", path.display());
+        let answer = open_writer(Path::new(&read_only), PowerLoss::LosesNothing);
+        assert!(matches!(answer, Err(Error::Unwritable { .. })), "{answer:?}");
     }
 
     /// As on a file system without shared memory.

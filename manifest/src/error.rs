@@ -117,6 +117,14 @@ pub enum Error {
         /// The mode that it stays in, in SQLite's words.
         mode: String,
     },
+    /// The database cannot be written: it, the folder or the file system is for reading alone, or belongs to another user.
+    #[error("the store {} cannot be written", path.display())]
+    Unwritable {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite says of it.
+        source: rusqlite::Error,
+    },
     /// SQLite failed.
     #[error("the database failed")]
     Sqlite(#[from] rusqlite::Error),

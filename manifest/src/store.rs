@@ -117,8 +117,8 @@ impl Store {
     /// # Errors
     /// [`Error::Locked`] if another process has it open; [`Error::RestoreUnfinished`] if it is between the old and the new
     /// one; [`Error::Emptied`] if the file has lost all that it held; [`Error::NotADatabase`], [`Error::ForeignDatabase`] or
-    /// [`Error::NewerDatabase`] if the file is none of this version's; [`Error::NoWriteAheadLog`], [`Error::Sqlite`] or
-    /// [`Error::LockFile`] if it cannot be used.
+    /// [`Error::NewerDatabase`] if the file is none of this version's; [`Error::Unwritable`],
+    /// [`Error::NoWriteAheadLog`], [`Error::Sqlite`] or [`Error::LockFile`] if it cannot be used.
     pub fn open(path: &Path) -> Result<Self> {
         Self::open_with(path, &StoreOptions::default())
     }

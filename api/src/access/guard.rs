@@ -104,7 +104,10 @@ pub(crate) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
     match guard.admitted(&mut request).await {
         Ok(principal) => {
             if let Some(principal) = principal {
-                tracing::Span::current().record("principal", principal.name());
+                // Where nobody has to say who they are, nobody is told of.
+                if !principal.name().is_empty() {
+                    tracing::Span::current().record("principal", principal.name());
+                }
                 request.extensions_mut().insert(principal);
             }
             next.run(request).await

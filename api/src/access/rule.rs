@@ -19,7 +19,7 @@ pub(crate) enum Access {
 
 /// A server that needs tokens cannot start, since nobody could ever have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("requests need a token on {address}, and the catalog has none that holds with the role admin")]
+#[error("requests need a token on {address}, and the catalog has none that holds and is admin of everything")]
 pub struct NoAdmin {
     address: SocketAddr,
 }
@@ -28,7 +28,7 @@ impl AccessSettings {
     /// Whether requests to a listener on this address need a token.
     ///
     /// # Errors
-    /// [`NoAdmin`] if they do, and the catalog has no token with the role admin that holds.
+    /// [`NoAdmin`] if they do, and the catalog has no token that holds and is admin of everything.
     pub(crate) fn of_listener(&self, address: SocketAddr, catalog: &Catalog) -> Result<Access, NoAdmin> {
         let access = match self.tokens {
             TokenRule::Auto if is_loopback(address) => Access::ThisMachine,
@@ -55,7 +55,7 @@ impl AccessSettings {
     }
 }
 
-fn is_loopback(address: SocketAddr) -> bool {
+pub(crate) fn is_loopback(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 
@@ -89,6 +89,7 @@ mod tests {
         let token =
             |name: &str, grant| NewToken { name: name.parse().unwrap(), grants: grants(grant), expires_at_ms: None };
         catalog.create_token(token("w", "writer")).await.unwrap();
+        catalog.create_token(token("p", "admin:p")).await.unwrap();
         for address in ["0.0.0.0:1", "[::]:1", "192.168.1.7:1"] {
             assert_eq!(of(TokenRule::Auto, address), None, "{address}");
         }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use prunus_catalog::TokenSecret;
-use reqwest::Url;
 use reqwest::header::HeaderValue;
+use reqwest::{Certificate, Url};
 use serde::Serialize;
 
 use crate::client::{Client, is_loopback};
@@ -19,6 +19,8 @@ const DEFAULT_URL: &str = "http://127.0.0.1:8181";
 const URL_VARIABLE: &str = "PRUNUS_URL";
 /// The variable of the environment that holds a token.
 const TOKEN_VARIABLE: &str = "PRUNUS_TOKEN";
+/// The variable of the environment that names a file of authorities.
+const CA_CERT_VARIABLE: &str = "PRUNUS_CA_CERT";
 /// The longest key that a server takes.
 const MAX_KEY_BYTES: usize = 255;
 
@@ -35,6 +37,11 @@ pub(super) struct Connection {
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
+    /// A file of certificates as PEM whose authorities are trusted, too, for a server with a certificate of one's own [env:
+    /// PRUNUS_CA_CERT]
+    #[arg(long, value_name = "FILE")]
+    ca_cert: Option<PathBuf>,
+
     /// Print the answer of the API as JSON, for scripts; the pages of a listing are joined
     #[arg(long)]
     pub(super) json: bool,
@@ -46,12 +53,23 @@ impl Connection {
             Some(text) => server_url("--url", text)?,
             None => url_of_environment(std::env::var(URL_VARIABLE).ok().as_deref())?,
         };
-        let client = Client::new(url)?;
+        let client = Client::trusting(url, self.authorities()?)?;
         let Some(token) = self.token()? else { return Ok(client) };
         if is_overheard(client.base()) {
             note(&format!("warning: the token is sent to {} without TLS, for all on the way to read\n", client.base()));
         }
         Ok(client.with_token(&token))
+    }
+
+    fn authorities(&self) -> Result<Vec<Certificate>, CliError> {
+        let named = std::env::var_os(CA_CERT_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
+        let Some(path) = self.ca_cert.clone().or(named) else { return Ok(Vec::new()) };
+        let shown = path.display().to_string();
+        let pem = std::fs::read(&path).map_err(|source| CliError::File { path: shown.clone(), source })?;
+        match Certificate::from_pem_bundle(&pem) {
+            Ok(authorities) if !authorities.is_empty() => Ok(authorities),
+            _ => Err(CliError::NoCertificate { path: shown }),
+        }
     }
 
     fn token(&self) -> Result<Option<TokenSecret>, CliError> {

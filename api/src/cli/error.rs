@@ -136,6 +136,20 @@ pub enum CliError {
         /// Why.
         source: std::io::Error,
     },
+    /// A file that is to be made and cannot be written.
+    #[error("the file `{path}` cannot be written")]
+    NewFile {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file of certificates that holds none.
+    #[error("the file `{path}` holds no certificate as PEM")]
+    NoCertificate {
+        /// The file.
+        path: String,
+    },
     /// A file with a request that is none.
     #[error("{at}`{path}` is not as {what} has it")]
     Json {
@@ -208,7 +222,6 @@ impl CliError {
     pub fn exit(&self) -> Exit {
         match self {
             // What is no Prunus server has not refused anything, whatever its status.
-            // What is no Prunus server has not refused anything, whatever its status.
             Self::Client(error) => match error.status() {
                 None | Some(429 | 500..) => Exit::NoAnswer,
                 Some(_) => Exit::Refused,
@@ -223,6 +236,8 @@ impl CliError {
             | Self::NoFiles { .. }
             | Self::UnevenPartitions { .. }
             | Self::File { .. }
+            | Self::NewFile { .. }
+            | Self::NoCertificate { .. }
             | Self::Json { .. }
             | Self::NothingAsked(_)
             | Self::Settings(_)
@@ -259,15 +274,29 @@ impl CliError {
     }
 
     pub(super) fn report_in(&self, paint: Paint, called: &Invocation) -> String {
-        let mut text = format!("{} {}", paint.mark(Role::Error, "error:"), legible(&self.to_string()));
+        let said = match self {
+            // It has a line for each fault, which is legible by itself.
+            Self::Settings(error @ SettingsError::Faults(_)) => error.to_string(),
+            error => legible(&error.to_string()).into_owned(),
+        };
+        let mut text = format!("{} {said}", paint.mark(Role::Error, "error:"));
         if let Some(problem) = self.problem() {
             text.push_str(&problem_details(problem));
         }
         self.add_causes(&mut text);
         text.push('\n');
         let advice = match self {
-            Self::Client(error) => advice(error, called),
+            Self::Client(error) => match grant_advice(error) {
+                None => advice(error, called),
+                Some(advice) => {
+                    let _ = writeln!(text, "  {advice}");
+                    None
+                }
+            },
             Self::Catalog(error) => store_advice(error, called),
+            Self::Listen { source, .. } if source.kind() == std::io::ErrorKind::AddrInUse => {
+                Some("another process listens there: stop that, or name another address with --listen")
+            }
             Self::Operation { source, .. } => store_advice(source, called),
             Self::Entrance(EntranceError::NoAdmin(_)) => Some(
                 "make one with `prunus token create NAME --grant admin --data-dir DIR`; with --insecure-no-auth none is needed, and \
@@ -315,7 +344,11 @@ fn is_about_a_path(error: &prunus_catalog::Error) -> bool {
 
 /// What to do next about a catalog that cannot be opened.
 fn store_advice(error: &prunus_catalog::Error, called: &Invocation) -> Option<&'static str> {
-    let prunus_catalog::Error::Store(error) = error else { return None };
+    let error = match error {
+        prunus_catalog::Error::Store(error) => error,
+        prunus_catalog::Error::AlreadyExists { what: "token", .. } => return Some(TOKEN_NAME_IS_TAKEN),
+        _ => return None,
+    };
     match error {
         StoreError::Locked { .. } if called.command.starts_with("token") => Some(
             "a server has it open: ask that instead, without --data-dir and with an admin's token in --token-file or PRUNUS_TOKEN",
@@ -324,11 +357,37 @@ fn store_advice(error: &prunus_catalog::Error, called: &Invocation) -> Option<&'
             Some("stop that first; `prunus backup` works beside a server, and checks the copy that it makes")
         }
         StoreError::LockFile { .. } => Some("the data folder, in which it lies, has to be writable, for this as well"),
+        StoreError::Unwritable { .. } => Some(
+            "the user that this runs as has to be able to write the catalog's folder and all files in it: `chown` gives them to that user",
+        ),
+        StoreError::NotADatabase { .. } | StoreError::ForeignDatabase { .. } if called.command == "restore" => {
+            Some("that is no backup: --from names a file that `prunus backup` has made")
+        }
         StoreError::NoStore { .. } => {
             Some("--data-dir names the folder that `prunus serve` was given, --from a backup")
         }
         _ => None,
     }
+}
+
+/// What to do about a name of a token that is taken, perhaps by one that holds no more.
+const TOKEN_NAME_IS_TAKEN: &str = "the name of a token is never given twice: choose another";
+
+/// Which grant was missing. The server's sentence has its parts: the role, and the namespace if it is about one.
+fn grant_advice(error: &ClientError) -> Option<String> {
+    let ClientError::Problem(problem) = error else { return None };
+    if problem.problem_type != "/problems/forbidden" {
+        return None;
+    }
+    let (_, needed) = problem.detail.split_once("the role `")?;
+    let (role, place) = needed.split_once('`')?;
+    let of_namespace = place.strip_prefix(" on namespace `").and_then(|place| place.split_once('`'));
+    let grant = match of_namespace {
+        Some((namespace, _)) => format!("{role}:{namespace}"),
+        None if place.starts_with(" everywhere") => role.to_owned(),
+        None => return None,
+    };
+    Some(format!("an admin gives tokens that may: `prunus token create NAME --grant {}`", legible(&grant)))
 }
 
 /// What to do next, where that is not plain from the error.
@@ -341,10 +400,12 @@ fn advice(error: &ClientError, called: &Invocation) -> Option<&'static str> {
             return Some("name the server with --url or PRUNUS_URL; `prunus --version` is this one");
         }
         ClientError::Problem(problem) | ClientError::GaveUp { problem, .. } => problem,
+        ClientError::Tls { fault, .. } => return Some(fault.advice()),
         ClientError::SetUp(_) => return None,
     };
     match problem.problem_type.strip_prefix("/problems/")? {
         "not-found" => missing_advice(&problem.detail, called),
+        "already-exists" if problem.detail.starts_with("token ") => Some(TOKEN_NAME_IS_TAKEN),
         "unauthorized" => Some("show a token that holds with --token-file or in PRUNUS_TOKEN"),
         "forbidden" => Some("an admin gives tokens: `prunus token create NAME --grant ROLE:NAMESPACE`"),
         "expired" => Some("`prunus snapshots list TABLE` says which snapshots there are"),
@@ -392,7 +453,8 @@ fn problem_details(problem: &ProblemJson) -> String {
     if let Some(count) = problem.fault_count {
         let _ = write!(text, "\n  ... {count} faults in all");
     }
-    if problem.status >= 500 {
+    // Why a token is refused is told to the log alone.
+    if problem.status >= 500 || problem.status == 401 {
         let _ = write!(text, "\n  request {} in the server's log", problem.request_id);
     }
     text
@@ -470,6 +532,23 @@ mod tests {
               found: string
           filter: it is too long
         ");
+    }
+
+    #[test]
+    fn the_grant_that_was_missing_is_named() {
+        for (needed, expected) in [
+            ("`admin` everywhere", Some("--grant admin`")),
+            ("`writer` on namespace `shop.eu`", Some("--grant writer:shop.eu`")),
+            ("`reader` on some namespace", None),
+        ] {
+            let detail = format!("the role {needed} is needed");
+            let problem_type = "/problems/forbidden".to_owned();
+            let error =
+                ClientError::Problem(Box::new(ProblemJson { problem_type, detail, ..problem(403, Vec::new()) }));
+            let advice = grant_advice(&error);
+            assert_eq!(advice.is_some(), expected.is_some(), "{needed}");
+            assert!(advice.unwrap_or_default().ends_with(expected.unwrap_or_default()), "{needed}");
+        }
     }
 
     #[test]

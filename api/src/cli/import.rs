@@ -17,7 +17,7 @@ use crate::client::{Client, ClientError, Page, SnapshotChoice};
 use crate::wire::{NewTableJson, TableJson};
 
 use super::connection::Connection;
-use super::table::ensure_namespace;
+use super::table::create_with_namespace;
 use super::{CliError, Exit, legible};
 
 use batch::RowCounter;
@@ -169,7 +169,6 @@ async fn create(client: &Client, args: &ImportArgs, listing: &Listing) -> Result
     if let Some((one, other)) = listing.uneven_partitions() {
         return Err(CliError::UnevenPartitions { one: one.to_owned(), other: other.to_owned() });
     }
-    ensure_namespace(client, &args.table.namespace).await?;
     let schemas = match &args.schema_from {
         Some(path) => vec![locate(path)?.as_str().to_owned()],
         None => listing.candidates.iter().take(MAX_SCHEMA_TRIALS).map(|file| file.path.clone()).collect(),
@@ -185,7 +184,7 @@ async fn create(client: &Client, args: &ImportArgs, listing: &Listing) -> Result
             cluster_by: None,
             properties: [].into(),
         };
-        match client.create_table(args.table.namespace.as_str(), &new).await {
+        match create_with_namespace(client, client, &args.table.namespace, &new).await {
             // The first refusal says what is wrong with the file that was to give the schema.
             Err(error) if error.status() == Some(422) => {
                 refusal.get_or_insert(error);

@@ -1,5 +1,7 @@
 //! `prunus serve`
 
+mod announcement;
+
 use clap::Args;
 use prunus_catalog::Catalog;
 use tokio::net::TcpListener;
@@ -11,6 +13,7 @@ use super::setting_flags::SettingFlags;
 use super::{CliError, Exit};
 use crate::server::{Entrance, serve_at};
 use crate::settings::SettingsError;
+use announcement::Started;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,10 +50,10 @@ pub(super) async fn run(args: ServeArgs) -> Result<Exit, CliError> {
     let address = listener.local_addr().map_err(no_port)?;
     let entrance = Entrance::of(&settings, address, &catalog)?;
     let mut signals = Signals::listen().map_err(CliError::Runtime)?;
+    let config = args.flags.file().map(|(path, _)| path);
+    let (access, scheme) = (entrance.access(), entrance.scheme());
+    Started { settings: &settings, config: config.as_deref(), address, access, scheme, catalog: &catalog }.tell();
     print(&format!("listening on {}://{address}\n", entrance.scheme()))?;
-    for warning in entrance.warnings(&settings, address) {
-        tracing::warn!("{warning}");
-    }
 
     let (stop, stopped) = oneshot::channel();
     let impatience = async move {

@@ -125,7 +125,7 @@ impl SettingFlags {
     }
 
     /// The file of the configuration. One that is named must be there.
-    fn file(&self) -> Option<(PathBuf, Named)> {
+    pub(super) fn file(&self) -> Option<(PathBuf, Named)> {
         let named = std::env::var_os(FILE_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
         let default = || Some(PathBuf::from(DEFAULT_FILE)).filter(|path| path.exists());
         let named = self.config.clone().or(named).map(|path| (path, Named::Yes));

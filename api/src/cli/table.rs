@@ -49,4 +49,4 @@ pub(super) async fn run(args: TableArgs) -> Result<Exit, CliError> {
     }
 }
 
-pub(super) use create::ensure_namespace;
+pub(super) use create::create_with_namespace;

@@ -5,7 +5,7 @@ use prunus_catalog::{Fault, JournalFilter, JournalId, NameError, NamespaceName, 
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::access::ActingCatalog;
+use crate::access::{ActingCatalog, Need, need_of};
 use crate::extract::QueryOf;
 use crate::openapi::Refused;
 use crate::openapi::values::{NamespaceNameSchema, PageSizeSchema, QualifiedNameSchema};
@@ -72,15 +72,41 @@ impl JournalQuery {
         let names = Fault::both(namespace.map_err(fault("namespace")), table.map_err(fault("table")));
         let time = |at, text: &Option<String>| text.as_deref().map(|text| parse_time(at, text)).transpose();
         let times = Fault::both(time("since", &self.since), time("until", &self.until));
-        let ((namespace, table), (since_ms, until_ms)) = Fault::both(names, times)?;
+        let rest = Fault::both(times, self.known_operation());
+        let ((namespace, table), ((since_ms, until_ms), operation)) = Fault::both(names, rest)?;
         Ok(JournalFilter {
             namespace: namespace.map(|namespace| namespace.as_str().to_owned()),
             table: table.map(|table| (table.namespace.as_str().to_owned(), table.name.as_str().to_owned())),
             principal: self.principal.clone(),
-            operation: self.operation.clone(),
+            operation,
             since_ms,
             until_ms,
             visible: None,
         })
+    }
+
+    /// The operation, which one that there is not would make an empty journal of.
+    fn known_operation(&self) -> Result<Option<String>, Vec<Fault>> {
+        match &self.operation {
+            Some(operation) if need_of(operation) == Need::Impossible => {
+                Err(vec![Fault::at("operation", format!("there is no operation `{operation}`"))])
+            }
+            operation => Ok(operation.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_that_there_is_not_is_refused() {
+        let filter = |operation: &str| {
+            let query: JournalQuery = serde_json::from_value(serde_json::json!({ "operation": operation })).unwrap();
+            query.filter().map(|filter| filter.operation)
+        };
+        assert_eq!(filter("commit"), Ok(Some("commit".to_owned())));
+        assert_eq!(filter("comit").unwrap_err()[0].at.as_deref(), Some("operation"));
     }
 }

@@ -57,10 +57,10 @@ pub(crate) async fn list(
 
 /// Revoke a token.
 ///
-/// It opens nothing from now on. Its name stays taken.
+/// It opens nothing from now on. Its name stays taken. The last token that is admin of everything is refused to whoever shows it.
 #[utoipa::path(
     delete, path = "/v1/tokens/{token}", operation_id = "revoke_token", tag = "access",
-    responses((status = 204, description = "It is revoked, now or before."), NotFound),
+    responses((status = 204, description = "It is revoked, now or before."), NotFound, Refused),
 )]
 pub(crate) async fn revoke(
     ActingCatalog(catalog): ActingCatalog,

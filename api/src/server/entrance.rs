@@ -6,7 +6,7 @@ use prunus_catalog::Catalog;
 
 use super::tls::{Tls, TlsError};
 use crate::access::{Access, NoAdmin};
-use crate::settings::{Reach, Settings, TokenRule};
+use crate::settings::{Reach, Settings};
 
 /// How a server is entered.
 pub(crate) struct Entrance {
@@ -50,23 +50,14 @@ impl Entrance {
         Ok(Self { access, tls: Tls::of(&settings.server)? })
     }
 
+    /// Whether requests need a token.
+    pub(crate) fn access(&self) -> Access {
+        self.access
+    }
+
     /// How URLs of the server begin.
     pub(crate) fn scheme(&self) -> &'static str {
         if self.tls.is_some() { "https" } else { "http" }
-    }
-
-    /// What may be meant so, and is dangerous if it is not.
-    pub(crate) fn warnings(&self, settings: &Settings, address: SocketAddr) -> Vec<&'static str> {
-        let is_beyond = !address.ip().to_canonical().is_loopback();
-        let is_off = settings.access.tokens == TokenRule::Off;
-        let warnings = [
-            (is_beyond && is_off, "no request needs a token: whoever reaches the server may do everything"),
-            (
-                is_beyond && !is_off && self.tls.is_none(),
-                "tokens come in without TLS: whoever is on their way can read and use them, unless a proxy before the server speaks TLS",
-            ),
-        ];
-        warnings.into_iter().filter(|(holds, _)| *holds).map(|(_, warning)| warning).collect()
     }
 }
 
@@ -99,23 +90,5 @@ mod tests {
         settings.storage.allow = None;
         settings.server.listen = "0.0.0.0:1".parse().unwrap();
         assert!(!is_refused(&settings, "0.0.0.0:1") && !is_refused(&settings, "127.0.0.1:1"));
-    }
-
-    #[tokio::test]
-    async fn what_is_dangerous_is_warned_of() {
-        let folder = tempfile::tempdir().unwrap();
-        let catalog = catalog(&folder).await;
-        let warnings = |tokens, address: &str| {
-            let mut settings = Settings::default();
-            settings.access.tokens = tokens;
-            settings.server.listen = address.parse().unwrap();
-            let address = settings.server.listen;
-            Entrance::of(&settings, address, &catalog).unwrap().warnings(&settings, address).concat()
-        };
-        assert!(warnings(TokenRule::Auto, "0.0.0.0:1").contains("without TLS"));
-        assert!(warnings(TokenRule::Off, "0.0.0.0:1").contains("no request needs a token"));
-        for tokens in [TokenRule::Auto, TokenRule::Required, TokenRule::Off] {
-            assert_eq!(warnings(tokens, "127.0.0.1:1"), "", "{tokens:?}");
-        }
     }
 }

@@ -11,6 +11,7 @@ use prunus_catalog::Fault;
 use serde_json::{Map, Value};
 
 use super::{Settings, StorageSettingsError, check};
+use crate::cli::legible;
 use crate::extract::{dotted, read_settings};
 
 /// The file that is read where none is named, if it is there.
@@ -41,6 +42,8 @@ pub struct Sources {
     said: Map<String, Value>,
     /// By the dotted path of each value that is no table.
     origins: BTreeMap<String, Origin>,
+    /// Variables of the environment that were probably meant to be settings, and are none.
+    misnamed: Vec<String>,
 }
 
 /// Why there are no settings.
@@ -77,7 +80,8 @@ pub enum SettingsError {
 fn lines(faults: &[(Origin, Fault)]) -> String {
     let line = |(origin, fault): &(Origin, Fault)| {
         let at = fault.at.as_deref().map(|at| format!("`{at}`: ")).unwrap_or_default();
-        format!("\n  {at}{} ({origin})", fault.message)
+        // Each by itself: the ends of the lines between them are ours.
+        format!("\n  {}", legible(&format!("{at}{} ({origin})", fault.message)))
     };
     faults.iter().map(line).collect()
 }
@@ -121,7 +125,10 @@ impl Sources {
     /// Adds what variables of the environment say that begin with `PRUNUS__`. A value is TOML where it reads as such, else
     /// a text. Sections, keys and options are in upper case there; namespaces have the case that they have.
     pub fn add_environment(&mut self, variables: impl Iterator<Item = (String, String)>) {
-        let mut variables: Vec<_> = variables.filter(|(name, _)| name.starts_with(VARIABLE_PREFIX)).collect();
+        let (mut variables, others): (Vec<_>, Vec<_>) =
+            variables.partition(|(name, _)| name.starts_with(VARIABLE_PREFIX));
+        let is_near = |name: &String| name.strip_prefix("PRUNUS_").is_some_and(|rest| rest.contains("__"));
+        self.misnamed.extend(others.into_iter().map(|(name, _)| name).filter(is_near));
         variables.sort();
         for (name, text) in variables {
             let path = path_of(name.strip_prefix(VARIABLE_PREFIX).unwrap_or_default());
@@ -164,10 +171,17 @@ impl Sources {
             let faults = check::faults(&settings);
             if faults.is_empty() { Ok(settings) } else { Err(faults) }
         });
-        read.map_err(|faults| {
-            let told = |fault: Fault| (self.origin(fault.at.as_deref().unwrap_or_default()).clone(), fault);
-            SettingsError::Faults(faults.into_iter().map(told).collect())
-        })
+        let told = |fault: Fault| (self.origin(fault.at.as_deref().unwrap_or_default()).clone(), fault);
+        let misnamed = |name: &String| {
+            let message = format!("a setting begins with {VARIABLE_PREFIX}, with two underscores: this is none");
+            (Origin::Variable(name.clone()), Fault::new(message))
+        };
+        let faults = read.as_ref().err().cloned().unwrap_or_default().into_iter().map(told);
+        let faults: Vec<_> = self.misnamed.iter().map(misnamed).chain(faults).collect();
+        match read {
+            Ok(settings) if faults.is_empty() => Ok(settings),
+            _ => Err(SettingsError::Faults(faults)),
+        }
     }
 
     fn add(&mut self, path: &[String], value: Value, origin: &Origin) {
@@ -428,5 +442,24 @@ mod tests {
         let found = text("[server]\nshutdown_seconds = \"soon\"\n[limits]\npage_size = -1\n");
         assert!(found.contains("`server.shutdown_seconds`: expected a whole number from 0"), "{found}");
         assert!(found.contains("`limits.page_size`: expected a whole number from 0"), "{found}");
+    }
+
+    #[test]
+    fn a_variable_that_is_nearly_a_setting_is_refused() {
+        let mut sources = Sources::default();
+        let variables =
+            ["PRUNUS_ACCESS__TOKENS", "PRUNUS_URL", "OTHER__X"].map(|name| (name.to_owned(), "off".to_owned()));
+        sources.add_environment(variables.into_iter());
+        let told = sources.settings().unwrap_err().to_string();
+        assert!(told.ends_with("this is none (PRUNUS_ACCESS__TOKENS)") && told.lines().count() == 2, "{told}");
+    }
+
+    #[test]
+    fn faults_are_lines_of_their_own_and_break_none() {
+        let mut sources = Sources::default();
+        sources.add_flag("limits", "a\nb", Value::Null, "--a");
+        sources.add_flag("limits", "c", Value::Null, "--c");
+        let told = sources.settings().unwrap_err().to_string();
+        assert_eq!(told.lines().count(), 3, "{told}");
     }
 }

@@ -42,6 +42,31 @@ async fn a_revoked_token_stops_at_once_and_its_name_stays_taken() {
 }
 
 #[tokio::test]
+async fn a_secret_is_not_taken_for_a_name() {
+    let api = Api::new().await;
+    let refused = create(&api, &api.root, "prunus_x", &["reader"]).await;
+    assert_eq!((refused.status.as_u16(), &refused.json()["faults"][0]["at"]), (422, &json!("name")));
+    // It may stand there from before, and is to be revoked like any other.
+    assert_eq!(api.delete("/v1/tokens/prunus_x", &api.root).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn the_last_admin_of_everything_is_not_revoked() {
+    let api = Api::new().await;
+    api.token("of-p", &["admin:p"]).await;
+    let refused = api.delete("/v1/tokens/root", &api.root).await;
+    let detail = refused.json()["detail"].as_str().unwrap().to_owned();
+    assert!(refused.status == 422 && detail.contains("create another first"), "{detail}");
+    assert_eq!(api.get("/v1/namespaces", &api.root).await.status, StatusCode::OK);
+    let short = json!({"name": "short", "grants": ["admin"], "expires_at": "2024-01-31T12:00:10Z"});
+    api.does("/v1/tokens", &short).await;
+    api.clock.pass_ms(10_000);
+    assert_eq!(api.delete("/v1/tokens/root", &api.root).await.status, 422);
+    api.token("other", &["admin"]).await;
+    assert_eq!(api.delete("/v1/tokens/root", &api.root).await.status, StatusCode::NO_CONTENT);
+}
+
+#[tokio::test]
 async fn a_token_ends_by_the_clock_of_the_catalog() {
     let api = Api::new().await;
     let new = json!({"name": "short", "grants": ["reader"], "expires_at": "2024-01-31T12:00:10Z"});

@@ -9,7 +9,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 use crate::{Error, Result};
 
 /// What every token begins with, so that one that lies about is known for what it is.
-const PREFIX: &str = "prunus_";
+pub(super) const PREFIX: &str = "prunus_";
 /// How many random bytes a token is made of.
 const RANDOM_BYTES: usize = 32;
 /// How long a token is, in bytes: the prefix, and a character for each six bits.

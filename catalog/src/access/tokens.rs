@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use prunus_manifest::{ReadTransaction, Role, TokenRow};
+use prunus_manifest::{ReadTransaction, TokenRow};
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::principal::Principal;
 use super::secret::hash_of;
 use super::{TOKENS_PER_READ, Token};
-use crate::Result;
+use crate::{Error, Fault, Result};
 
 /// Why a token opens nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -82,10 +82,35 @@ impl Tokens {
         Ok(Arc::clone(principal))
     }
 
-    /// Whether a token that holds at this time has the role admin somewhere.
-    pub(super) fn have_admin(&self, now_ms: i64) -> bool {
+    /// The ends of the tokens that hold at this time and are admin of everything, but for the one of that name.
+    fn ends_of_admins(&self, now_ms: i64, apart_from: Option<&str>) -> Vec<Option<i64>> {
         let known = self.by_hash.read().unwrap_or_else(PoisonError::into_inner);
-        let is_admin = |token: &Token| token.grants.iter().any(|grant| grant.role == Role::Admin);
-        known.values().any(|Known { token, .. }| token.holds_at(now_ms) && is_admin(token))
+        let admins = known.values().map(|known| &known.token).filter(|token| token.is_admin_of_everything_at(now_ms));
+        admins.filter(|token| apart_from != Some(&token.name)).map(|token| token.expires_at_ms).collect()
+    }
+
+    /// Whether a token that holds at this time is admin of everything.
+    pub(super) fn have_admin(&self, now_ms: i64) -> bool {
+        !self.ends_of_admins(now_ms, None).is_empty()
+    }
+
+    /// When the last of them ends; `None` if there is none, or one that does not end.
+    pub(super) fn last_admin_ends_at_ms(&self, now_ms: i64) -> Option<i64> {
+        let ends: Option<Vec<i64>> = self.ends_of_admins(now_ms, None).into_iter().collect();
+        ends?.into_iter().max()
+    }
+
+    /// Refuses to end the last token that is admin of everything, where it is asked for with a token: nobody could give one again.
+    /// Who needs no token is not shut out by that.
+    pub(super) fn require_another_admin(&self, principal: &Principal, token: &Token, now_ms: i64) -> Result<()> {
+        let is_last = || self.ends_of_admins(now_ms, Some(&token.name)).is_empty();
+        if principal.name().is_empty() || !token.is_admin_of_everything_at(now_ms) || !is_last() {
+            return Ok(());
+        }
+        Err(Error::invalid(Fault::new(format!(
+            "`{}` is the last token that is admin of everything: create another first, or revoke it on the folder of the catalog, \
+             while no server has that open",
+            token.name
+        ))))
     }
 }

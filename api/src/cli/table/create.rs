@@ -10,7 +10,7 @@ use crate::cli::json_file::read_json;
 use crate::cli::properties::property;
 use crate::cli::{CliError, Exit};
 use crate::client::{Client, ClientError};
-use crate::wire::{NewNamespaceJson, NewTableJson};
+use crate::wire::{NewNamespaceJson, NewTableJson, TableJson};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -73,14 +73,41 @@ pub(super) async fn run(args: CreateArgs) -> Result<Exit, CliError> {
         cluster_by: Some(columns(&args.cluster_by)).filter(|columns| !columns.is_empty()),
         properties: args.properties.into_iter().collect(),
     };
-    ensure_namespace(&client, &args.table.namespace).await?;
-    let table = args.key.on(client).create_table(args.table.namespace.as_str(), &new).await?;
+    let table = create_with_namespace(&client, &args.key.on(client.clone()), &args.table.namespace, &new).await?;
     args.connection.answer(&table, |table| format!("created table {}\n{}", args.table, super::show::render(table)))?;
     Ok(Exit::Done)
 }
 
+/// Creates a table by `keyed`, and its namespace first where there is none. The table is tried first: who may create tables in a
+/// namespace need not be one who may create namespaces.
+pub(in crate::cli) async fn create_with_namespace(
+    client: &Client,
+    keyed: &Client,
+    namespace: &NamespaceName,
+    new: &NewTableJson,
+) -> Result<TableJson, ClientError> {
+    match keyed.create_table(namespace.as_str(), new).await {
+        // A failure is not kept under the key, so that the same one may be shown again.
+        Err(error) if is_missing_namespace(&error) => {
+            match ensure_namespace(client, namespace).await {
+                // That it is missing says more than that another role is needed to make it.
+                Err(refused) if refused.status() == Some(403) => return Err(error),
+                made => made?,
+            }
+            keyed.create_table(namespace.as_str(), new).await
+        }
+        created => created,
+    }
+}
+
+/// Whether it is said that there is no such namespace. The sentence begins with what there is not.
+fn is_missing_namespace(error: &ClientError) -> bool {
+    let ClientError::Problem(problem) = error else { return false };
+    problem.status == 404 && problem.detail.starts_with("namespace ")
+}
+
 /// Makes a namespace, or finds that there is one.
-pub(in crate::cli) async fn ensure_namespace(client: &Client, namespace: &NamespaceName) -> Result<(), ClientError> {
+async fn ensure_namespace(client: &Client, namespace: &NamespaceName) -> Result<(), ClientError> {
     let new = NewNamespaceJson { name: namespace.as_str().to_owned(), properties: [].into() };
     match client.create_namespace(&new).await {
         Err(error) if error.status() == Some(409) => Ok(()),

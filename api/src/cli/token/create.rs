@@ -1,5 +1,10 @@
 //! `prunus token create`
 
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use prunus_catalog::{Error, Grant, TokenName};
 
@@ -12,12 +17,12 @@ use crate::wire::{CreatedTokenJson, NewTokenJson};
 
 const EXAMPLES: &str = "\
 Examples:
-  prunus token create ana --grant admin --data-dir ./catalog > ana.token
+  prunus token create ana --grant admin --data-dir ./catalog --to ana.token
   prunus token create dashboard --grant reader:shop --grant reader:web.eu --expires-in 90d";
 
 /// Create a token, and print it: it is shown once
 ///
-/// The token alone stands on standard output, so that TOKEN=$(prunus token create ...) has it. Whoever holds it is known by its name,
+/// Without --to the token alone stands on standard output, so that TOKEN=$(prunus token create ...) has it. Whoever holds it is known by its name,
 /// which is never given twice.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -39,6 +44,10 @@ pub(super) struct CreateArgs {
     #[arg(long, value_name = "TIME", value_parser = time, group = "end")]
     expires_at: Option<String>,
 
+    /// Write the token into this file, which only its owner may read, instead of printing it; nothing happens if there is such a file
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    to: Option<PathBuf>,
+
     #[command(flatten)]
     place: Place,
 
@@ -50,24 +59,66 @@ pub(super) async fn run(args: CreateArgs) -> Result<Exit, CliError> {
     let new = NewTokenJson {
         name: args.name.as_str().to_owned(),
         grants: args.grants.iter().map(ToString::to_string).collect(),
-        expires_at: args.expires_in.or(args.expires_at),
+        expires_at: args.expires_in.clone().or_else(|| args.expires_at.clone()),
     };
-    let created = match args.place.folder() {
-        None => args.connection.client()?.create_token(&new).await?,
+    // Before the token: one that cannot be written down would be lost.
+    let file = args.to.as_deref().map(SecretFile::create).transpose()?;
+    let created = match create(&args, &new).await {
+        Ok(created) => created,
+        Err(error) => {
+            file.map(SecretFile::remove);
+            return Err(error);
+        }
+    };
+    if args.connection.json {
+        return print_json(&created).map(|()| Exit::Done);
+    }
+    note(&told(&created));
+    let line = format!("{}\n", created.secret.reveal());
+    match file {
+        None => print(&line)?,
+        Some(file) => file.write(&line)?,
+    }
+    Ok(Exit::Done)
+}
+
+async fn create(args: &CreateArgs, new: &NewTokenJson) -> Result<CreatedTokenJson, CliError> {
+    Ok(match args.place.folder() {
+        None => args.connection.client()?.create_token(new).await?,
         Some(folder) => {
             let token = new.parse().map_err(Error::Invalid).map_err(CliError::operation("changed"))?;
             let unusable = |source| CliError::DataFolder { path: folder.display().to_string(), source };
             prunus_catalog::ensure_data_folder(folder).map_err(unusable)?;
             open(folder).await?.create_token(token).await.map_err(CliError::operation("changed"))?.into()
         }
-    };
-    if args.connection.json {
-        print_json(&created)?;
-    } else {
-        note(&told(&created));
-        print(&format!("{}\n", created.secret.reveal()))?;
+    })
+}
+
+/// A new file that only its owner may read.
+struct SecretFile<'a> {
+    path: &'a Path,
+    file: File,
+}
+
+impl<'a> SecretFile<'a> {
+    fn create(path: &'a Path) -> Result<Self, CliError> {
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+        Ok(Self { path, file: file.map_err(unwritable(path))? })
     }
-    Ok(Exit::Done)
+
+    fn write(mut self, text: &str) -> Result<(), CliError> {
+        let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_all());
+        written.map_err(unwritable(self.path))
+    }
+
+    fn remove(self) {
+        // It is empty, so that one that stays harms nobody.
+        let _ = std::fs::remove_file(self.path);
+    }
+}
+
+fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> CliError {
+    move |source| CliError::NewFile { path: path.display().to_string(), source }
 }
 
 fn told(created: &CreatedTokenJson) -> String {

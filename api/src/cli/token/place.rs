@@ -11,7 +11,7 @@ use crate::cli::CliError;
 #[derive(Debug, Args)]
 pub(super) struct Place {
     /// The folder that the catalog is kept in, to do it there and not by a server; none may have it open
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "token_file"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "token_file", "ca_cert"])]
     data_dir: Option<PathBuf>,
 }
 

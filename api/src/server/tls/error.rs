@@ -34,6 +34,14 @@ pub enum TlsError {
         /// The file.
         path: String,
     },
+    /// The key is encrypted.
+    #[error(
+        "the TLS key file `{path}` is encrypted, and nobody is asked for its password: decrypt it, as `openssl pkey` does"
+    )]
+    Encrypted {
+        /// The file.
+        path: String,
+    },
     /// A file is no PEM.
     #[error("the TLS {what} file `{path}` is malformed PEM")]
     Malformed {

@@ -70,6 +70,9 @@ impl Files {
     pub(super) fn read_key(&self) -> Result<PrivateKeyDer<'static>, TlsError> {
         let text = read(KEY, &self.key)?;
         PrivateKeyDer::from_pem_slice(&text).map_err(|source| match source {
+            pem::Error::NoItemsFound if is_encrypted(&text) => {
+                TlsError::Encrypted { path: self.key.display().to_string() }
+            }
             pem::Error::NoItemsFound => absent(KEY, &self.key),
             source => malformed(KEY, &self.key, source),
         })
@@ -93,6 +96,10 @@ fn read(what: &'static str, path: &Path) -> Result<Vec<u8>, TlsError> {
         return Err(TlsError::TooLarge { what, path: shown() });
     }
     Ok(text)
+}
+
+fn is_encrypted(text: &[u8]) -> bool {
+    String::from_utf8_lossy(text).contains("-----BEGIN ENCRYPTED PRIVATE KEY-----")
 }
 
 fn absent(what: &'static str, path: &Path) -> TlsError {
