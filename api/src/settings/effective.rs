@@ -42,7 +42,8 @@ impl Effective {
         Self { settings, origins }
     }
 
-    /// As a file of the configuration, with who said what as comments.
+    /// As a file of the configuration, with who said what as comments. A secret is a comment as well: what stands in its place would
+    /// be taken for it.
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
         let Value::Object(sections) = &self.settings else { return text };
@@ -62,10 +63,12 @@ impl Effective {
         let _ = writeln!(text, "[{}]", header.join("."));
         let tables = |value: &Value| value.is_object();
         for (name, value) in table.iter().filter(|(_, value)| !tables(value)) {
-            let comment = self.origins.get(&dotted(&[path, std::slice::from_ref(name)].concat()));
+            let path = [path, std::slice::from_ref(name)].concat();
+            let comment = self.origins.get(&dotted(&path));
             let comment = comment.map(|origin| format!("  # {}", origin.escape_debug())).unwrap_or_default();
             let _ = match value {
                 Value::Null => writeln!(text, "# {} is not set", key(name)),
+                _ if is_secret(&path) => writeln!(text, "# {} is set, and not shown{comment}", key(name)),
                 value => writeln!(text, "{} = {}{comment}", key(name), toml_of(value)),
             };
         }
@@ -130,7 +133,7 @@ mod tests {
             "# tls_cert is not set",
             "[storage.namespaces]",
             "\"Sales.eu\" = [\"/s\"]  # PRUNUS__STORAGE__NAMESPACES",
-            "aws_secret_access_key = \"***\"  # PRUNUS__STORAGE__OPTIONS__AWS_SECRET_ACCESS_KEY",
+            "# aws_secret_access_key is set, and not shown  # PRUNUS__STORAGE__OPTIONS__AWS_SECRET_ACCESS_KEY",
             "aws_region = \"eu\"  # PRUNUS__STORAGE__OPTIONS__AWS_REGION",
             "shutdown_seconds = 30",
         ] {
@@ -151,5 +154,7 @@ mod tests {
         assert_eq!(settings.server.listen.port(), 1);
         assert_eq!(settings.storage.namespaces["Sales.eu"], ["/s"]);
         assert_eq!(settings.limits, Settings::default().limits);
+        let options: Vec<&String> = settings.storage.options.keys().collect();
+        assert_eq!(options, ["aws_region"]);
     }
 }

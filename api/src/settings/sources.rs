@@ -118,7 +118,7 @@ impl Sources {
         variables.sort();
         for (name, text) in variables {
             let path: Vec<String> =
-                name.trim_start_matches(VARIABLE_PREFIX).split("__").map(str::to_ascii_lowercase).collect();
+                name.strip_prefix(VARIABLE_PREFIX).unwrap_or(&name).split("__").map(str::to_ascii_lowercase).collect();
             let value = if path.starts_with(&TEXTS.map(str::to_owned)) { Value::String(text) } else { value_of(text) };
             self.add(path, value, &Origin::Variable(name));
         }
