@@ -1,7 +1,9 @@
 //! The configuration as an operator sets it: `prunus config show` and `prunus serve` over a file, the environment and flags.
 #![expect(clippy::unwrap_used, reason = "the helpers of tests are tests, too, but clippy does not see it")]
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -67,6 +69,19 @@ fn a_named_file_that_is_not_there_is_an_error() {
         assert_eq!(output.status.code(), Some(2));
         assert!(said(&output).contains("the configuration file gone.toml cannot be read"), "{}", said(&output));
     }
+}
+
+#[test]
+fn a_variable_that_is_no_text_is_not_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let value = OsString::from_vec(b"/lake/\xff".to_vec());
+    let shown = prunus(folder.path()).args(["config", "show"]).env("PRUNUS__STORE__DATA_DIR", value).output().unwrap();
+    assert_eq!(shown.status.code(), Some(2));
+    assert!(
+        said(&shown).contains("the variable PRUNUS__STORE__DATA_DIR of the environment is not UTF-8"),
+        "{}",
+        said(&shown)
+    );
 }
 
 #[test]

@@ -100,7 +100,9 @@ pub use access::{
     Grant, GrantError, Grants, MAX_GRANTS, MAX_TOKEN_NAME_BYTES, Needed, NewToken, Places, Principal, RefusedToken,
     Scope, Token, TokenFormError, TokenName, TokenNameError, TokenSecret,
 };
-pub use activity::{Activity, AuditActivity, CatalogState, CommitActivity, Outcomes, PlanActivity, PlanCacheActivity};
+pub use activity::{
+    Activity, AuditActivity, CatalogState, CommitActivity, Outcomes, PlanActivity, PlanCacheActivity, SLOW,
+};
 pub use actor::Actor;
 pub use admission::{
     MAX_CHANGES_WAITING, MAX_COMMITS_BYTES, MAX_ORPHAN_LISTINGS_AT_ONCE, MAX_ORPHAN_LISTINGS_WAITING,
@@ -129,7 +131,7 @@ pub use leases::{LEASE_MS, MAX_LEASES};
 pub use limits::{
     Limits, MAX_CLUSTER_BY_COLUMNS, MAX_COLUMNS_OF_FILE, MAX_NOTES, MAX_NOTES_BYTES, MAX_SELECTED_COLUMNS,
 };
-pub use location::{Location, LocationError, MAX_LOCATION_BYTES, without_credentials};
+pub use location::{HIDDEN, Location, LocationError, MAX_LOCATION_BYTES, without_credentials};
 pub use manifests::{ManifestDetail, ManifestEntry, ManifestPage, ManifestPosition, ManifestsRequest};
 pub use name::{MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, NameError, NamespaceName, TableIdent, TableName, TagName};
 pub use namespaces::Namespace;

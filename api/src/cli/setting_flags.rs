@@ -1,5 +1,6 @@
 //! Settings on the command line: over a file and the environment.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -7,7 +8,7 @@ use clap::Args;
 use prunus_catalog::{DEFAULT_AUDIT_BYTES_PER_SECOND, DEFAULT_PLAN_CACHE_BYTES};
 use serde_json::Value;
 
-use crate::settings::{DEFAULT_FILE, FILE_VARIABLE, LogFormat, Sources, address};
+use crate::settings::{DEFAULT_FILE, FILE_VARIABLE, LogFormat, SettingsError, Sources, VARIABLE_PREFIX, address};
 
 use super::CliError;
 
@@ -86,8 +87,7 @@ impl SettingFlags {
         if let Some(path) = self.file() {
             sources.add_file(&path)?;
         }
-        let texts = std::env::vars_os().map(|(name, value)| (name.into_string(), value.into_string()));
-        sources.add_environment(texts.filter_map(|(name, value)| Some((name.ok()?, value.ok()?))));
+        sources.add_environment(variables()?.into_iter());
         for (section, key, value, flag) in self.said() {
             if let Some(value) = value {
                 sources.add_flag(section, key, value, flag);
@@ -139,4 +139,15 @@ impl SettingFlags {
             ),
         ]
     }
+}
+
+/// The variables of the environment that are settings. Of others it does not matter whether they are texts.
+fn variables() -> Result<Vec<(String, String)>, SettingsError> {
+    let is_setting = |name: &OsString| name.as_encoded_bytes().starts_with(VARIABLE_PREFIX.as_bytes());
+    let text = |(name, value): (OsString, OsString)| match (name.into_string(), value.into_string()) {
+        (Ok(name), Ok(value)) => Ok((name, value)),
+        (Ok(name), Err(_)) => Err(SettingsError::Variable(name)),
+        (Err(name), _) => Err(SettingsError::Variable(name.to_string_lossy().into_owned())),
+    };
+    std::env::vars_os().filter(|(name, _)| is_setting(name)).map(text).collect()
 }

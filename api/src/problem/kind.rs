@@ -453,7 +453,7 @@ rows! {
 }
 
 impl Problem {
-    pub(super) fn kind(&self) -> &'static Kind {
+    pub(crate) fn kind(&self) -> &'static Kind {
         kind_of_problem(self)
     }
 }

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use prunus_catalog::HIDDEN;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Origin, Settings, Sources};
 use crate::extract::dotted;
 
-/// What stands in the place of a secret.
-const MASK: &str = "***";
 /// The section of secrets: all of it but for what is known to be none.
 const OPTIONS: [&str; 2] = ["storage", "options"];
 /// How the names of options end that are no secrets.
@@ -31,7 +30,7 @@ impl Effective {
         let mut origins = BTreeMap::new();
         each_value(&mut settings, &mut Vec::new(), &mut |path, value| {
             if is_secret(path) {
-                *value = Value::String(MASK.to_owned());
+                *value = Value::String(HIDDEN.to_owned());
             }
             let path = dotted(path);
             match sources.origin(&path) {

@@ -18,7 +18,7 @@ pub const DEFAULT_FILE: &str = "prunus.toml";
 /// The variable of the environment that names another one.
 pub const FILE_VARIABLE: &str = "PRUNUS_CONFIG";
 /// How variables of the environment begin that are settings; `__` stands between section and key as well.
-const VARIABLE_PREFIX: &str = "PRUNUS__";
+pub(crate) const VARIABLE_PREFIX: &str = "PRUNUS__";
 /// Below it all values are texts, whatever they look like.
 const TEXTS: [&str; 2] = ["storage", "options"];
 
@@ -66,6 +66,9 @@ pub enum SettingsError {
         /// Where in the line, from 1 on.
         column: usize,
     },
+    /// A variable of the environment is a setting by its name, and is no text.
+    #[error("the variable {0} of the environment is not UTF-8")]
+    Variable(String),
     /// Locations or options of object stores that cannot be.
     #[error(transparent)]
     Storage(#[from] StorageSettingsError),
@@ -118,7 +121,7 @@ impl Sources {
         variables.sort();
         for (name, text) in variables {
             let path: Vec<String> =
-                name.strip_prefix(VARIABLE_PREFIX).unwrap_or(&name).split("__").map(str::to_ascii_lowercase).collect();
+                name.trim_start_matches(VARIABLE_PREFIX).split("__").map(str::to_ascii_lowercase).collect();
             let value = if path.starts_with(&TEXTS.map(str::to_owned)) { Value::String(text) } else { value_of(text) };
             self.add(path, value, &Origin::Variable(name));
         }
