@@ -8,6 +8,8 @@
     reason = "the helpers of tests are tests, too, but clippy does not see it"
 )]
 
+#[path = "../support/binary.rs"]
+mod binary;
 mod driver;
 mod server;
 
