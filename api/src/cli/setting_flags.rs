@@ -80,6 +80,17 @@ fn audit_help() -> String {
     )
 }
 
+/// The variables of the environment that are settings. Of others it does not matter whether they are texts.
+fn variables() -> Result<Vec<(String, String)>, SettingsError> {
+    let is_setting = |name: &OsString| name.as_encoded_bytes().starts_with(VARIABLE_PREFIX.as_bytes());
+    let text = |(name, value): (OsString, OsString)| match (name.into_string(), value.into_string()) {
+        (Ok(name), Ok(value)) => Ok((name, value)),
+        (Ok(name), Err(_)) => Err(SettingsError::Variable(name)),
+        (Err(name), _) => Err(SettingsError::Variable(name.to_string_lossy().into_owned())),
+    };
+    std::env::vars_os().filter(|(name, _)| is_setting(name)).map(text).collect()
+}
+
 impl SettingFlags {
     /// What the file, the environment and these flags say.
     pub(super) fn sources(&self) -> Result<Sources, CliError> {
@@ -139,15 +150,4 @@ impl SettingFlags {
             ),
         ]
     }
-}
-
-/// The variables of the environment that are settings. Of others it does not matter whether they are texts.
-fn variables() -> Result<Vec<(String, String)>, SettingsError> {
-    let is_setting = |name: &OsString| name.as_encoded_bytes().starts_with(VARIABLE_PREFIX.as_bytes());
-    let text = |(name, value): (OsString, OsString)| match (name.into_string(), value.into_string()) {
-        (Ok(name), Ok(value)) => Ok((name, value)),
-        (Ok(name), Err(_)) => Err(SettingsError::Variable(name)),
-        (Err(name), _) => Err(SettingsError::Variable(name.to_string_lossy().into_owned())),
-    };
-    std::env::vars_os().filter(|(name, _)| is_setting(name)).map(text).collect()
 }

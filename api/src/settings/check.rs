@@ -70,7 +70,7 @@ mod tests {
             let places_of = |value: u64| places(json!({"limits": {name: value}}));
             assert_eq!((places_of(min), places_of(max)), (Vec::new(), Vec::new()), "{name}");
             let at = format!("limits.{name}");
-            assert_eq!(places_of(max + 1), [at.clone()], "{name}");
+            assert_eq!(places_of(max + 1), std::slice::from_ref(&at), "{name}");
             if min > 0 {
                 assert_eq!(places_of(min - 1), [at], "{name}");
             }

@@ -51,7 +51,7 @@ impl Effective {
                 if !text.is_empty() {
                     text.push('\n');
                 }
-                self.push_table(&[name.clone()], section, &mut text);
+                self.push_table(std::slice::from_ref(name), section, &mut text);
             }
         }
         text

@@ -31,9 +31,9 @@ pub(in crate::cli) fn run(args: &ShowArgs) -> Result<Exit, CliError> {
     let sources = args.flags.sources()?;
     let effective = Effective::new(&sources.settings()?, &sources);
     if args.json {
-        print_json(&effective)?
+        print_json(&effective)?;
     } else {
-        print(&effective.to_toml())?
+        print(&effective.to_toml())?;
     }
     Ok(Exit::Done)
 }
