@@ -3,12 +3,15 @@
 
 #[cfg(test)]
 mod page;
+mod range;
 
 use std::num::NonZeroUsize;
 
 use prunus_catalog::Limits;
 
 use crate::settings::LimitSettings;
+
+pub(crate) use range::{RANGES, Range};
 
 impl LimitSettings {
     /// Those of the catalog.

@@ -10,13 +10,12 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::Response;
+use prunus_catalog::SLOW;
 use tracing::{Instrument, Span, field};
 
 use crate::metrics::{NO_ROUTE, known_method};
 use crate::{request_id, telemetry};
 
-/// A request that takes longer until its answer begins is told of as a warning.
-const SLOW: Duration = Duration::from_secs(1);
 /// How much of a path is told.
 const MAX_PATH_BYTES: usize = 256;
 /// Routes that are asked again and again by machines.

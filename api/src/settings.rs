@@ -21,6 +21,7 @@ use crate::router::MAX_BODY_BYTES;
 
 pub use effective::Effective;
 pub use locations::{Reach, StorageSettingsError};
+pub(crate) use sources::VARIABLE_PREFIX;
 pub use sources::{DEFAULT_FILE, FILE_VARIABLE, Origin, SettingsError, Sources};
 
 /// All that may be set.

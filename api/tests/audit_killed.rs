@@ -6,10 +6,11 @@
     reason = "the helpers of tests are tests, too, but clippy does not see it"
 )]
 
+#[path = "support/binary.rs"]
+mod binary;
+
 use std::hash::{BuildHasher, RandomState};
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +18,8 @@ use arrow::array::{Int64Array, RecordBatch};
 use parquet::arrow::ArrowWriter;
 use serde_json::{Value, json};
 
-const PRUNUS: &str = env!("CARGO_BIN_EXE_prunus");
+use binary::{Served, prunus, serve};
+
 const TABLE: &str = "/v1/namespaces/n/tables/t";
 
 const FILES: i64 = 1_200;
@@ -28,36 +30,24 @@ const LIFE_MAX_MS: u64 = 900;
 
 /// A running server, which is killed when this is dropped.
 struct Server {
-    child: Child,
-    url: String,
+    served: Served,
     client: reqwest::Client,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
 }
 
 impl Server {
     fn start(data: &Path) -> Self {
-        let mut serve = Command::new(PRUNUS);
-        serve.args(["serve", "--listen", "127.0.0.1:0", "--audit-bytes-per-second", "0", "--data-dir"]).arg(data);
-        let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = line.trim().strip_prefix("listening on ").unwrap().to_owned();
-        Self { child, url, client: reqwest::Client::new() }
+        let mut serve = serve(data);
+        serve.args(["--audit-bytes-per-second", "0"]);
+        Self { served: Served::start(serve), client: reqwest::Client::new() }
     }
 
     async fn post(&self, route: &str, body: &Value) -> (u16, Value) {
-        let answer = self.client.post(format!("{}{route}", self.url)).json(body).send().await.unwrap();
+        let answer = self.client.post(format!("{}{route}", self.served.url)).json(body).send().await.unwrap();
         (answer.status().as_u16(), answer.json().await.unwrap())
     }
 
     async fn get(&self, route: &str) -> Value {
-        self.client.get(format!("{}{route}", self.url)).send().await.unwrap().json().await.unwrap()
+        self.client.get(format!("{}{route}", self.served.url)).send().await.unwrap().json().await.unwrap()
     }
 
     /// The names of the files that may hold a number.
@@ -144,6 +134,6 @@ async fn an_audit_that_is_killed_again_and_again_ends_as_if_it_was_not() {
         assert_eq!(server.plan(number * ROWS + 9).await, [number.to_string()]);
     }
     drop(server);
-    let check = Command::new(PRUNUS).args(["check", "--data-dir"]).arg(&data).output().unwrap();
+    let check = prunus().args(["check", "--data-dir"]).arg(&data).output().unwrap();
     assert!(check.status.success(), "{check:?}");
 }

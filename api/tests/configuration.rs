@@ -1,7 +1,9 @@
 //! The configuration as an operator sets it: `prunus config show` and `prunus serve` over a file, the environment and flags.
 #![expect(clippy::unwrap_used, reason = "the helpers of tests are tests, too, but clippy does not see it")]
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -28,7 +30,7 @@ fn said(output: &Output) -> String {
 #[test]
 fn a_file_the_environment_and_flags_are_over_each_other_and_each_is_named() {
     let folder = folder_with(
-        "[limits]\npage_size = 10\nfilter_depth = 7\n[storage.options]\naws_secret_access_key = \"hidden\"\n",
+        "[limits]\npage_size = 10\nfilter_depth = 9\n[storage.options]\naws_secret_access_key = \"hidden\"\n",
     );
     let shown = prunus(folder.path())
         .args(["config", "show", "--listen", "127.0.0.1:9"])
@@ -39,9 +41,9 @@ fn a_file_the_environment_and_flags_are_over_each_other_and_each_is_named() {
     assert_eq!(shown.status.code(), Some(0), "{text}");
     for line in [
         "page_size = 20  # PRUNUS__LIMITS__PAGE_SIZE",
-        "filter_depth = 7  # prunus.toml",
+        "filter_depth = 9  # prunus.toml",
         "listen = \"127.0.0.1:9\"  # --listen",
-        "aws_secret_access_key = \"***\"  # prunus.toml",
+        "# aws_secret_access_key is set, and not shown  # prunus.toml",
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }
@@ -67,6 +69,19 @@ fn a_named_file_that_is_not_there_is_an_error() {
         assert_eq!(output.status.code(), Some(2));
         assert!(said(&output).contains("the configuration file gone.toml cannot be read"), "{}", said(&output));
     }
+}
+
+#[test]
+fn a_variable_that_is_no_text_is_not_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let value = OsString::from_vec(b"/lake/\xff".to_vec());
+    let shown = prunus(folder.path()).args(["config", "show"]).env("PRUNUS__STORE__DATA_DIR", value).output().unwrap();
+    assert_eq!(shown.status.code(), Some(2));
+    assert!(
+        said(&shown).contains("the variable PRUNUS__STORE__DATA_DIR of the environment is not UTF-8"),
+        "{}",
+        said(&shown)
+    );
 }
 
 #[test]

@@ -14,8 +14,8 @@ use crate::plan::{PlanMetrics, PlanTimings};
 use crate::storage::StorageActivity;
 use crate::{Error, Result};
 
-/// A plan or commit that takes longer is told of in the log, with what took the time.
-const SLOW: Duration = Duration::from_secs(1);
+/// A plan, commit or request that takes longer is told of in the log, with what took the time.
+pub const SLOW: Duration = Duration::from_secs(1);
 
 /// What a catalog has done and is doing.
 #[derive(Debug, Default)]

@@ -100,7 +100,9 @@ pub use access::{
     Grant, GrantError, Grants, MAX_GRANTS, MAX_TOKEN_NAME_BYTES, Needed, NewToken, Places, Principal, RefusedToken,
     Scope, Token, TokenFormError, TokenName, TokenNameError, TokenSecret,
 };
-pub use activity::{Activity, AuditActivity, CatalogState, CommitActivity, Outcomes, PlanActivity, PlanCacheActivity};
+pub use activity::{
+    Activity, AuditActivity, CatalogState, CommitActivity, Outcomes, PlanActivity, PlanCacheActivity, SLOW,
+};
 pub use actor::Actor;
 pub use admission::{
     MAX_CHANGES_WAITING, MAX_COMMITS_BYTES, MAX_ORPHAN_LISTINGS_AT_ONCE, MAX_ORPHAN_LISTINGS_WAITING,
@@ -129,7 +131,7 @@ pub use leases::{LEASE_MS, MAX_LEASES};
 pub use limits::{
     Limits, MAX_CLUSTER_BY_COLUMNS, MAX_COLUMNS_OF_FILE, MAX_NOTES, MAX_NOTES_BYTES, MAX_SELECTED_COLUMNS,
 };
-pub use location::{Location, LocationError, MAX_LOCATION_BYTES, without_credentials};
+pub use location::{HIDDEN, Location, LocationError, MAX_LOCATION_BYTES, without_credentials};
 pub use manifests::{ManifestDetail, ManifestEntry, ManifestPage, ManifestPosition, ManifestsRequest};
 pub use name::{MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, NameError, NamespaceName, TableIdent, TableName, TagName};
 pub use namespaces::Namespace;
@@ -147,9 +149,9 @@ pub use prunus_manifest::{
     AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, Counted,
     DataFileColumns, DataFileRow, Distinct, Error as StoreError, Existing, Fault as CheckFault, FileId, Finding,
     FindingKind, Histogram, JournalDetail, JournalEntry, JournalFilter, JournalId, JournalPage, JournalRow,
-    MAX_AUDITS_PER_TABLE, MAX_FILES_PER_ROLLBACK, MAX_READERS, MAX_TAGS_PER_TABLE, MAX_TOKENS, ManifestId,
-    ManifestZone, Mend, Number, Operation, Place, PowerLoss, REPLY_KEPT_MS, RequestKey, Role, SchemaId, SnapshotId,
-    StoreActivity, StoreState, StoredReply, TableId, TableLayout, TagChange, Totals,
+    MAX_AUDITS_PER_TABLE, MAX_ENTRIES_PER_READ, MAX_FILES_PER_ROLLBACK, MAX_READERS, MAX_TAGS_PER_TABLE, MAX_TOKENS,
+    ManifestId, ManifestZone, Mend, Number, Operation, Place, PowerLoss, REPLY_KEPT_MS, RequestKey, Role, SchemaId,
+    SnapshotId, StoreActivity, StoreState, StoredReply, TableId, TableLayout, TagChange, Totals,
 };
 pub use prunus_pruner::{
     FilterError, MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_VALUES, MAX_FILTER_WORDS, MIN_FILTER_DEPTH, NanOrder,

@@ -10,7 +10,7 @@ use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str,
 use unicode_normalization::UnicodeNormalization;
 use url::Url;
 
-pub use credentials::without_credentials;
+pub use credentials::{HIDDEN, without_credentials};
 
 /// What URLs encode in paths, and the sign that begins an encoded byte.
 const PATH_ENCODED: &AsciiSet =

@@ -1,5 +1,6 @@
 //! Settings on the command line: over a file and the environment.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -8,7 +9,7 @@ use clap::Args;
 use prunus_catalog::{DEFAULT_AUDIT_BYTES_PER_SECOND, DEFAULT_PLAN_CACHE_BYTES};
 use serde_json::Value;
 
-use crate::settings::{DEFAULT_FILE, FILE_VARIABLE, LogFormat, Sources, address};
+use crate::settings::{DEFAULT_FILE, FILE_VARIABLE, LogFormat, SettingsError, Sources, VARIABLE_PREFIX, address};
 
 use super::CliError;
 use super::output::note;
@@ -103,6 +104,17 @@ fn audit_help() -> String {
     )
 }
 
+/// The variables of the environment that are settings. Of others it does not matter whether they are texts.
+fn variables() -> Result<Vec<(String, String)>, SettingsError> {
+    let is_setting = |name: &OsString| name.as_encoded_bytes().starts_with(VARIABLE_PREFIX.as_bytes());
+    let text = |(name, value): (OsString, OsString)| match (name.into_string(), value.into_string()) {
+        (Ok(name), Ok(value)) => Ok((name, value)),
+        (Ok(name), Err(_)) => Err(SettingsError::Variable(name)),
+        (Err(name), _) => Err(SettingsError::Variable(name.to_string_lossy().into_owned())),
+    };
+    std::env::vars_os().filter(|(name, _)| is_setting(name)).map(text).collect()
+}
+
 impl SettingFlags {
     /// What the file, the environment and these flags say.
     pub(super) fn sources(&self) -> Result<Sources, CliError> {
@@ -114,8 +126,7 @@ impl SettingFlags {
                 note(&format!("warning: the configuration file {} {warning}\n", path.display()));
             }
         }
-        let texts = std::env::vars_os().map(|(name, value)| (name.into_string(), value.into_string()));
-        sources.add_environment(texts.filter_map(|(name, value)| Some((name.ok()?, value.ok()?))));
+        sources.add_environment(variables()?.into_iter());
         for (section, key, value, flag) in self.said() {
             if let Some(value) = value {
                 sources.add_flag(section, key, value, flag);

@@ -4,17 +4,16 @@ use std::fmt::Write as _;
 
 use prunus_catalog::schema::{MAX_DEPTH, MAX_FIELD_NAME_BYTES, MAX_FIELDS};
 use prunus_catalog::{
-    MAX_AUDITS_PER_TABLE, MAX_CHANGES_WAITING, MAX_CLUSTER_BY_COLUMNS, MAX_COLUMNS_OF_FILE, MAX_COMMITS_BYTES,
-    MAX_EXPIRED_SNAPSHOTS, MAX_FILES_PER_COMMIT, MAX_FILES_PER_ROLLBACK, MAX_FILTER_BYTES, MAX_FILTER_DEPTH,
-    MAX_FILTER_VALUES, MAX_FILTER_WORDS, MAX_FORGOTTEN_FILES, MAX_LOCATION_BYTES, MAX_NAME_BYTES, MAX_NAMESPACE_PARTS,
-    MAX_NOTES, MAX_NOTES_BYTES, MAX_ORPHAN_LISTINGS_AT_ONCE, MAX_ORPHAN_LISTINGS_WAITING, MAX_PAGE_SIZE,
-    MAX_PLANS_AT_ONCE, MAX_PLANS_WAITING, MAX_REGROUPS_AT_ONCE, MAX_REGROUPS_WAITING, MAX_SCHEMA_CHANGES, MAX_SCHEMAS,
-    MAX_SELECTED_COLUMNS, MAX_TABLES_PER_TRANSACTION, MAX_TAGS_PER_TABLE, MAX_WAITING_PLANS_BYTES, MIN_FILTER_DEPTH,
+    MAX_AUDITS_PER_TABLE, MAX_CLUSTER_BY_COLUMNS, MAX_COLUMNS_OF_FILE, MAX_COMMITS_BYTES, MAX_ENTRIES_PER_READ,
+    MAX_EXPIRED_SNAPSHOTS, MAX_FILES_PER_ROLLBACK, MAX_FILTER_VALUES, MAX_FORGOTTEN_FILES, MAX_GRANTS,
+    MAX_LOCATION_BYTES, MAX_NAME_BYTES, MAX_NAMESPACE_PARTS, MAX_NOTES, MAX_NOTES_BYTES, MAX_ORPHAN_LISTINGS_AT_ONCE,
+    MAX_ORPHAN_LISTINGS_WAITING, MAX_REGROUPS_AT_ONCE, MAX_REGROUPS_WAITING, MAX_SCHEMA_CHANGES, MAX_SCHEMAS,
+    MAX_SELECTED_COLUMNS, MAX_TABLES_PER_TRANSACTION, MAX_TAGS_PER_TABLE, MAX_TOKENS, MAX_WAITING_PLANS_BYTES,
 };
 
+use super::{RANGES, Range};
 use crate::extract::MAX_BODY_DEPTH;
 use crate::idempotency::MAX_KEY_BYTES;
-use crate::router::MAX_BODY_BYTES;
 use crate::settings::LimitSettings;
 
 const OPENING: &str = "\
@@ -55,6 +54,12 @@ always finished.
 
 A client that is answered with 429 or 503 should wait as long as `Retry-After` says and a random while more, and give up after a few
 times; `prunus` does so for everything but changes without a key.
+
+[http.md](http.md#at-the-limits) says what becomes of the connection. Large bodies that arrive at once have room for two of the largest and
+one more; one that finds none in as long as a body may take is answered with 503 `too-many-large-bodies`.
+
+Connections have one pool, and no client has a share of its own: one that opens as many as there are keeps all others out. Where clients
+are not trusted so far, a proxy or a firewall in front of the server must bound the connections of each.
 ";
 
 const LONG: &str = "422";
@@ -64,8 +69,10 @@ const CHANGES: &str = "503 `overloaded`, `Retry-After`";
 /// The whole of it as Markdown.
 fn page() -> String {
     let mut text = format!("{OPENING}{OF_SETTINGS}");
-    for (name, what, default, range, beyond) in of_settings(&LimitSettings::default()) {
-        let _ = writeln!(text, "| `{name}` | {what} | {default} | {range} | {beyond} |");
+    let defaults = LimitSettings::default();
+    for Range { name, min, max, of } in RANGES {
+        let ((what, beyond), default) = (told_of(name), of(&defaults));
+        let _ = writeln!(text, "| `{name}` | {what} | {default} | {min} to {max} | {beyond} |");
     }
     text.push_str(OF_CODE);
     for (what, limit, beyond) in of_code() {
@@ -74,78 +81,42 @@ fn page() -> String {
     text + CLOSING
 }
 
-type Row = (&'static str, &'static str, String, String, &'static str);
-
-fn row<T: Copy + ToString>(
-    name: &'static str,
-    what: &'static str,
-    value: T,
-    range: (T, T),
-    beyond: &'static str,
-) -> Row {
-    (name, what, value.to_string(), format!("{} to {}", range.0.to_string(), range.1.to_string()), beyond)
-}
-
-/// One for each setting.
-fn of_settings(settings: &LimitSettings) -> Vec<Row> {
-    let LimitSettings {
-        connections: _,
-        header_bytes: _,
-        header_seconds: _,
-        body_bytes,
-        body_seconds: _,
-        write_seconds: _,
-        request_seconds: _,
-        files_per_commit,
-        filter_bytes,
-        filter_words,
-        filter_depth,
-        page_size,
-        plans_at_once,
-        plans_waiting,
-        changes_waiting,
-    } = settings.clone();
-    let words = "words and operators of a filter, values and commas not counted; of an Iceberg expression tests and connectives";
-    vec![
-        row(
-            "body_bytes",
-            "bytes of a body, as they are once they are decompressed",
-            body_bytes,
-            (1, MAX_BODY_BYTES),
-            "413",
+/// What is told of a setting beside its numbers: what it limits, and what happens beyond it.
+fn told_of(setting: &str) -> (&'static str, &'static str) {
+    match setting {
+        "connections" => (
+            "connections that are open at once, fewer where the system allows fewer open files",
+            "503 `too-many-connections`; over TLS it is closed",
         ),
-        row(
-            "files_per_commit",
-            "files that a commit or transaction adds and removes",
-            files_per_commit,
-            (1, MAX_FILES_PER_COMMIT),
+        "header_bytes" => ("bytes of the head of a request: its line and headers", "431"),
+        "header_seconds" => (
+            "seconds that a head or a TLS handshake takes to come, or that a connection stays without a request",
+            "it is closed",
+        ),
+        "body_bytes" => ("bytes of a body, as it is sent and as it is once it is decompressed", "413 `body-too-large`"),
+        "body_seconds" => ("seconds until a body has come", "408 `body-too-slow`"),
+        "write_seconds" => ("seconds in which a client takes nothing of its answer", "it breaks off"),
+        "request_seconds" => ("seconds until an answer begins", "503 `request-timeout`"),
+        "files_per_commit" => ("files that a commit or transaction adds and removes", LONG),
+        "filter_bytes" => ("bytes of a filter", LONG),
+        "filter_words" => (
+            "words and operators of a filter, values and commas not counted; of an Iceberg expression tests and connectives",
             LONG,
         ),
-        row("filter_bytes", "bytes of a filter", filter_bytes, (1, MAX_FILTER_BYTES), LONG),
-        row("filter_words", words, filter_words, (1, MAX_FILTER_WORDS), LONG),
-        row("filter_depth", "levels that a filter is nested", filter_depth, (MIN_FILTER_DEPTH, MAX_FILTER_DEPTH), LONG),
-        row("page_size", "items of a page", page_size, (1, MAX_PAGE_SIZE), LONG),
-        row(
-            "plans_at_once",
-            "plans, and other requests that may take long, that are worked on at once",
-            plans_at_once,
-            (1, MAX_PLANS_AT_ONCE),
-            "it waits",
-        ),
-        row("plans_waiting", "those that wait for their turn", plans_waiting, (0, MAX_PLANS_WAITING), PLANS),
-        row(
-            "changes_waiting",
-            "changes that are worked on or wait for the store",
-            changes_waiting,
-            (1, MAX_CHANGES_WAITING),
-            CHANGES,
-        ),
-    ]
+        "filter_depth" => ("levels that a filter is nested", LONG),
+        "page_size" => ("items of a page", LONG),
+        "plans_at_once" => ("plans, and other requests that may take long, that are worked on at once", "it waits"),
+        "plans_waiting" => ("those that wait for their turn", PLANS),
+        "changes_waiting" => ("changes that are worked on or wait for the store", CHANGES),
+        _ => panic!("nothing is told of {setting}"),
+    }
 }
 
 /// Those that no setting changes.
 fn of_code() -> Vec<(&'static str, String, &'static str)> {
     let of_request = [
+        // That is the number of the parser of heads; `api/tests/hostile/heads.rs` holds it to it.
+        ("headers of a request", 100, "431"),
         ("levels of objects and arrays of a body", MAX_BODY_DEPTH, "400"),
         ("bytes of an idempotency key", MAX_KEY_BYTES, "400"),
         ("bytes of a path", MAX_LOCATION_BYTES, LONG),
@@ -172,6 +143,9 @@ fn of_code() -> Vec<(&'static str, String, &'static str)> {
         ("files that a rollback changes", MAX_FILES_PER_ROLLBACK as usize, LONG),
         ("snapshots that one call expires", MAX_EXPIRED_SNAPSHOTS as usize, "the answer says that there are more"),
         ("files that one call forgets", MAX_FORGOTTEN_FILES as usize, "the answer says that there are more"),
+        ("entries of the journal that a page looks at", MAX_ENTRIES_PER_READ as usize, "the page ends"),
+        ("tokens that hold", MAX_TOKENS as usize, LONG),
+        ("grants of a token", MAX_GRANTS, LONG),
     ];
     let at_once = [
         ("bytes of plans that wait, about", MAX_WAITING_PLANS_BYTES, PLANS),

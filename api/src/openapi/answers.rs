@@ -1,5 +1,6 @@
 //! Answers as they are written, held against what the document says of them.
 
+use prunus_catalog::MAX_GRANTS;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -8,10 +9,10 @@ use utoipa::ToSchema;
 use super::{document, public_name};
 use crate::wire::{
     AuditPageJson, AuditsJson, ChangesJson, ColumnFilesJson, CommittedJson, ConfigJson, CoverageJson, CreatedTokenJson,
-    ExpiredJson, ExplainedConjunctJson, ExplainedJson, FileJson, FilesJson, ManifestDetailJson, ManifestsJson,
-    NamespacesJson, OrphansJson, PlanMetricsJson, PlannedFileJson, PlannedJson, ProblemJson, ProblemTypeJson,
-    RegroupedJson, SnapshotJson, SnapshotsJson, StatisticsJson, TableJson, TablesJson, TagsJson, TokenJson, TokensJson,
-    TransactionCommittedJson, ZoneJson,
+    ExpiredJson, ExplainedConjunctJson, ExplainedJson, FileJson, FilesJson, JournalEntryJson, JournalJson,
+    ManifestDetailJson, ManifestsJson, NamespacesJson, OrphansJson, PlanMetricsJson, PlannedFileJson, PlannedJson,
+    ProblemJson, ProblemTypeJson, RegroupedJson, SnapshotJson, SnapshotsJson, StatisticsJson, TableJson, TablesJson,
+    TagsJson, TokenJson, TokensJson, TransactionCommittedJson, ZoneJson,
 };
 
 /// The least answer that a schema allows: what is required, and of that as little as there may be.
@@ -93,6 +94,8 @@ fn what_is_always_sent_is_required_and_what_may_be_absent_is_never_null() {
         ExplainedJson,
         FileJson,
         FilesJson,
+        JournalEntryJson,
+        JournalJson,
         ManifestDetailJson,
         ManifestsJson,
         NamespacesJson,
@@ -115,4 +118,13 @@ fn what_is_always_sent_is_required_and_what_may_be_absent_is_never_null() {
         TransactionCommittedJson,
         ZoneJson,
     );
+}
+
+#[test]
+fn a_token_has_as_many_grants_as_the_catalog_takes() {
+    let document: Value = serde_json::from_str(document()).unwrap();
+    let grants = &document["components"]["schemas"]["NewToken"]["properties"]["grants"];
+    assert_eq!(grants["maxItems"], MAX_GRANTS);
+    let told = format!("from 1 to {MAX_GRANTS} grants");
+    assert!(grants["description"].as_str().unwrap().contains(&told), "{grants}");
 }

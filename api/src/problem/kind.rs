@@ -464,7 +464,7 @@ rows! {
 }
 
 impl Problem {
-    pub(super) fn kind(&self) -> &'static Kind {
+    pub(crate) fn kind(&self) -> &'static Kind {
         kind_of_problem(self)
     }
 }

@@ -2,17 +2,17 @@
 
 use std::io;
 
-use axum::http::StatusCode;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use crate::problem::Problem;
 
 /// Answers a request that is not read, and parts.
 pub(super) async fn tell(mut client: impl AsyncWrite + Unpin) -> io::Result<()> {
-    let body = Problem::TooManyConnections.unread_document()?;
-    let status = StatusCode::SERVICE_UNAVAILABLE;
+    let problem = Problem::TooManyConnections;
+    let body = problem.unread_document()?;
+    let (status, seconds) = (problem.kind().status, problem.kind().retry_after_seconds);
     let head = format!(
-        "HTTP/1.1 {status}\r\ncontent-type: application/problem+json\r\ncontent-length: {}\r\nretry-after: 1\r\n\
+        "HTTP/1.1 {status}\r\ncontent-type: application/problem+json\r\ncontent-length: {}\r\nretry-after: {seconds}\r\n\
          connection: close\r\n\r\n",
         body.len()
     );

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use prunus_catalog::HIDDEN;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Origin, Settings, Sources};
 use crate::extract::dotted;
 
-/// What stands in the place of a secret.
-const MASK: &str = "***";
 /// The section of secrets: all of it but for what is known to be none.
 const OPTIONS: [&str; 2] = ["storage", "options"];
 /// How the names of options end that are no secrets.
@@ -31,7 +30,7 @@ impl Effective {
         let mut origins = BTreeMap::new();
         each_value(&mut settings, &mut Vec::new(), &mut |path, value| {
             if is_secret(path) {
-                *value = Value::String(MASK.to_owned());
+                *value = Value::String(HIDDEN.to_owned());
             }
             let path = dotted(path);
             match sources.origin(&path) {
@@ -42,7 +41,8 @@ impl Effective {
         Self { settings, origins }
     }
 
-    /// As a file of the configuration, with who said what as comments.
+    /// As a file of the configuration, with who said what as comments. A secret is a comment as well: what stands in its place would
+    /// be taken for it.
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
         let Value::Object(sections) = &self.settings else { return text };
@@ -51,7 +51,7 @@ impl Effective {
                 if !text.is_empty() {
                     text.push('\n');
                 }
-                self.push_table(&[name.clone()], section, &mut text);
+                self.push_table(std::slice::from_ref(name), section, &mut text);
             }
         }
         text
@@ -62,10 +62,12 @@ impl Effective {
         let _ = writeln!(text, "[{}]", header.join("."));
         let tables = |value: &Value| value.is_object();
         for (name, value) in table.iter().filter(|(_, value)| !tables(value)) {
-            let comment = self.origins.get(&dotted(&[path, std::slice::from_ref(name)].concat()));
+            let path = [path, std::slice::from_ref(name)].concat();
+            let comment = self.origins.get(&dotted(&path));
             let comment = comment.map(|origin| format!("  # {}", origin.escape_debug())).unwrap_or_default();
             let _ = match value {
                 Value::Null => writeln!(text, "# {} is not set", key(name)),
+                _ if is_secret(&path) => writeln!(text, "# {} is set, and not shown{comment}", key(name)),
                 value => writeln!(text, "{} = {}{comment}", key(name), toml_of(value)),
             };
         }
@@ -130,7 +132,7 @@ mod tests {
             "# tls_cert is not set",
             "[storage.namespaces]",
             "\"Sales.eu\" = [\"/s\"]  # PRUNUS__STORAGE__NAMESPACES",
-            "aws_secret_access_key = \"***\"  # PRUNUS__STORAGE__OPTIONS__AWS_SECRET_ACCESS_KEY",
+            "# aws_secret_access_key is set, and not shown  # PRUNUS__STORAGE__OPTIONS__AWS_SECRET_ACCESS_KEY",
             "aws_region = \"eu\"  # PRUNUS__STORAGE__OPTIONS__AWS_REGION",
             "shutdown_seconds = 30",
         ] {
@@ -151,5 +153,7 @@ mod tests {
         assert_eq!(settings.server.listen.port(), 1);
         assert_eq!(settings.storage.namespaces["Sales.eu"], ["/s"]);
         assert_eq!(settings.limits, Settings::default().limits);
+        let options: Vec<&String> = settings.storage.options.keys().collect();
+        assert_eq!(options, ["aws_region"]);
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use prunus_catalog::{
-    AllowedLocations, Location, LocationError, NameError, NamespaceName, ObjectStoreOptions, UnknownOption,
+    AllowedLocations, HIDDEN, Location, LocationError, NameError, NamespaceName, ObjectStoreOptions, UnknownOption,
     without_credentials,
 };
 
@@ -83,7 +83,7 @@ fn locations(list: &str, prefixes: &[String]) -> Result<Vec<Location>, StorageSe
 impl fmt::Debug for StorageSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { allow, namespaces, options } = self;
-        let options: Vec<(&String, &str)> = options.keys().map(|name| (name, "***")).collect();
+        let options: Vec<(&String, &str)> = options.keys().map(|name| (name, HIDDEN)).collect();
         f.debug_struct("StorageSettings")
             .field("allow", allow)
             .field("namespaces", namespaces)

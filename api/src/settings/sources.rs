@@ -19,7 +19,7 @@ pub const DEFAULT_FILE: &str = "prunus.toml";
 /// The variable of the environment that names another one.
 pub const FILE_VARIABLE: &str = "PRUNUS_CONFIG";
 /// How variables of the environment begin that are settings; `__` stands between section and key as well.
-const VARIABLE_PREFIX: &str = "PRUNUS__";
+pub(crate) const VARIABLE_PREFIX: &str = "PRUNUS__";
 /// Below it all values are texts, whatever they look like.
 const TEXTS: [&str; 2] = ["storage", "options"];
 
@@ -69,6 +69,9 @@ pub enum SettingsError {
         /// Where in the line, from 1 on.
         column: usize,
     },
+    /// A variable of the environment is a setting by its name, and is no text.
+    #[error("the variable {0} of the environment is not UTF-8")]
+    Variable(String),
     /// Locations or options of object stores that cannot be.
     #[error(transparent)]
     Storage(#[from] StorageSettingsError),

@@ -7,10 +7,9 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::cli::prose::Paint;
+use prunus_catalog::HIDDEN;
 
-/// What stands in the place of what is taken out of a URL.
-const REMOVED: &str = "[removed]";
+use crate::cli::prose::Paint;
 
 /// A line as it may be written. The line break at its end stays.
 pub(super) fn cleaned(line: &[u8], paint: Paint) -> Vec<u8> {
@@ -81,12 +80,12 @@ fn push_url(to: &mut String, url: &str, user: User) {
     let (shown, query) = url.split_at(url.find('?').unwrap_or(url.len()));
     let (authority, path) = shown.split_at(shown.find('/').unwrap_or(shown.len()));
     match authority.rsplit_once('@') {
-        Some((_, host)) if user == User::Secret => to.extend([REMOVED, "@", host]),
+        Some((_, host)) if user == User::Secret => to.extend([HIDDEN, "@", host]),
         _ => to.push_str(authority),
     }
     to.push_str(path);
     if !query.is_empty() {
-        to.extend(["?", REMOVED]);
+        to.extend(["?", HIDDEN]);
     }
 }
 
@@ -120,11 +119,11 @@ mod tests {
     #[test]
     fn what_may_be_a_secret_in_a_url_is_removed() {
         check("no url? a@b\n", "no url? a@b\n");
-        check("GET https://h/p?X-Amz-Signature=s%20t in 3s\n", "GET https://h/p?[removed] in 3s\n");
-        check("(`http://u:p@h:1/a`) and s3://b/k?q", "(`http://[removed]@h:1/a`) and s3://b/k?[removed]");
-        check(r#"{"url":"http://h/?sig=1","b":2}"#, r#"{"url":"http://h/?[removed]","b":2}"#);
-        check("abfss://c@a.dfs.core.windows.net/k?s", "abfss://c@a.dfs.core.windows.net/k?[removed]");
-        check("https://h?a=1://x?b=2", "https://h?[removed]");
+        check("GET https://h/p?X-Amz-Signature=s%20t in 3s\n", "GET https://h/p?*** in 3s\n");
+        check("(`http://u:p@h:1/a`) and s3://b/k?q", "(`http://***@h:1/a`) and s3://b/k?***");
+        check(r#"{"url":"http://h/?sig=1","b":2}"#, r#"{"url":"http://h/?***","b":2}"#);
+        check("abfss://c@a.dfs.core.windows.net/k?s", "abfss://c@a.dfs.core.windows.net/k?***");
+        check("https://h?a=1://x?b=2", "https://h?***");
     }
 
     #[test]

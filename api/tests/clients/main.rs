@@ -9,6 +9,8 @@
     reason = "a test stops at the first thing that is not as it should be, its helpers too"
 )]
 
+#[path = "../support/binary.rs"]
+mod binary;
 mod example;
 mod generated;
 mod python;

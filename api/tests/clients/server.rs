@@ -1,45 +1,25 @@
 //! The binary as a server, on a free port and with a data folder of its own.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
-
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A running server, which is killed when this is dropped.
+use crate::binary::{Served, serve};
+
+/// A running server.
 pub(crate) struct Server {
-    child: Child,
+    _served: Served,
     pub(crate) url: String,
     _folder: TempDir,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
 }
 
 impl Server {
     pub(crate) fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut serve = Command::new(env!("CARGO_BIN_EXE_prunus"));
-        serve.args([
-            "serve",
-            "--listen",
-            "127.0.0.1:0",
-            "--power-loss-may-lose-commits",
-            "--audit-bytes-per-second",
-            "0",
-        ]);
-        serve.arg("--data-dir").arg(folder.path().join("catalog"));
+        let mut serve = serve(&folder.path().join("catalog"));
         // Whatever paths a client thinks of, none leads to an object store of somebody.
-        serve.env("NO_PROXY", "*").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = serve.spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = line.trim().strip_prefix("listening on ").unwrap().to_owned();
-        Self { child, url, _folder: folder }
+        serve.args(["--power-loss-may-lose-commits", "--audit-bytes-per-second", "0"]).env("NO_PROXY", "*");
+        let served = Served::start(serve);
+        Self { url: served.url.clone(), _served: served, _folder: folder }
     }
 
     /// Creates the table that the examples of the document are about, whose files are not read, with two commits.

@@ -11,6 +11,8 @@
     reason = "a test stops at the first thing that is not as it should be, its helpers too"
 )]
 
+#[path = "../support/binary.rs"]
+mod binary;
 mod case;
 mod import;
 mod judge;

@@ -1,26 +1,17 @@
 //! The binary: a server with a data folder of its own, and other commands against it.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Output;
 
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
-const PRUNUS: &str = env!("CARGO_BIN_EXE_prunus");
+use crate::binary::{Served, prunus, serve};
 
-/// A running server, which is killed when this is dropped.
+/// A running server.
 pub(crate) struct Prunus {
-    child: Child,
-    url: String,
+    served: Served,
     client: reqwest::Client,
     _folder: TempDir,
-}
-
-impl Drop for Prunus {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
 }
 
 /// What a command printed, and how it ended.
@@ -58,20 +49,15 @@ impl Prunus {
     /// Starts a server that reads nothing in the background: what it says of files is what their commits found.
     pub(crate) fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut serve = command();
-        serve.args(["serve", "--listen", "127.0.0.1:0", "--audit-bytes-per-second", "0"]);
-        serve.args(["--power-loss-may-lose-commits", "--data-dir"]);
-        let mut child = serve.arg(folder.path()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = line.trim().strip_prefix("listening on ").unwrap().to_owned();
-        Self { child, url, client: reqwest::Client::new(), _folder: folder }
+        let mut serve = serve(folder.path());
+        serve.args(["--audit-bytes-per-second", "0", "--power-loss-may-lose-commits"]);
+        Self { served: Served::start(serve), client: reqwest::Client::new(), _folder: folder }
     }
 
     /// Runs a command against the server.
     pub(crate) async fn run(&self, arguments: &[&str]) -> Done {
-        let mut run = command();
-        run.args(arguments).args(["--json", "--url", &self.url]);
+        let mut run = prunus();
+        run.args(arguments).args(["--json", "--url", &self.served.url]);
         tokio::task::spawn_blocking(move || run.output()).await.unwrap().unwrap().into()
     }
 
@@ -88,17 +74,10 @@ impl Prunus {
     }
 
     async fn get(&self, route: &str, query: &[(&str, &str)]) -> Json {
-        let response = self.client.get(format!("{}{route}", self.url)).query(query).send().await.unwrap();
+        let response = self.client.get(format!("{}{route}", self.served.url)).query(query).send().await.unwrap();
         let status = response.status();
         let answer: Json = response.json().await.unwrap();
         assert!(status.is_success(), "{route}: {status}: {answer}");
         answer
     }
-}
-
-fn command() -> Command {
-    let mut command = Command::new(PRUNUS);
-    // A proxy from the environment would lead away from this machine.
-    command.stdin(Stdio::null()).env("NO_PROXY", "127.0.0.1");
-    command
 }

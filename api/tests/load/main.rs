@@ -2,12 +2,15 @@
 //!
 //! With `PRUNUS_LOAD_SECONDS` each phase takes so long (2 otherwise), and with `--nocapture` the figures of docs/benchmarks.md come out:
 //! `PRUNUS_LOAD_SECONDS=20 cargo test --release -p prunus --test load -- --nocapture`.
-#![expect(
+#![allow(
+    clippy::pedantic,
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    reason = "the helpers of tests are tests, too, but clippy does not see it"
+    reason = "a test stops at the first thing that is not as it should be, its helpers too"
 )]
 
+#[path = "../support/binary.rs"]
+mod binary;
 mod driver;
 mod server;
 

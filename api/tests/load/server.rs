@@ -1,8 +1,6 @@
 //! A server in a process of its own.
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,14 +8,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::binary::{Served, prunus, serve};
 use crate::driver::{self, Outcome, Pace};
 
-const PRUNUS: &str = env!("CARGO_BIN_EXE_prunus");
 /// How many files one commit registers.
 const BATCH: usize = 5_000;
 
 pub(crate) struct Server {
-    child: Child,
+    served: Served,
     address: String,
     /// The number of the next request.
     next: Arc<AtomicU64>,
@@ -25,25 +23,16 @@ pub(crate) struct Server {
     files: AtomicU64,
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
 impl Server {
     /// Starts a server that lets so many plans and changes wait.
     pub(crate) fn start(folder: &Path, waiting: usize) -> Self {
-        let mut serve = Command::new(PRUNUS);
-        serve.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(folder).env("RUST_LOG", "warn");
+        let mut serve = serve(folder);
+        serve.env("RUST_LOG", "warn");
         serve.env("PRUNUS__LIMITS__PLANS_WAITING", waiting.to_string());
         serve.env("PRUNUS__LIMITS__CHANGES_WAITING", waiting.to_string());
-        let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().strip_prefix("listening on http://").unwrap().to_owned();
-        Self { child, address, next: Arc::default(), committed: Mutex::default(), files: AtomicU64::default() }
+        let served = Served::start(serve);
+        let address = served.url.strip_prefix("http://").unwrap().to_owned();
+        Self { served, address, next: Arc::default(), committed: Mutex::default(), files: AtomicU64::default() }
     }
 
     async fn post(&self, route: &str, body: &Value) -> Value {
@@ -94,7 +83,7 @@ impl Server {
 
     /// The most memory that the process has had.
     pub(crate) fn memory_max_bytes(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.served.child.id())).unwrap();
         let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
         line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
     }
@@ -102,6 +91,6 @@ impl Server {
 
 /// That nothing is wrong with the catalog in a folder.
 pub(crate) fn assert_sound(folder: &Path) {
-    let checked = Command::new(PRUNUS).args(["check", "--data-dir"]).arg(folder).output().unwrap();
+    let checked = prunus().args(["check", "--data-dir"]).arg(folder).output().unwrap();
     assert_eq!(checked.status.code(), Some(0), "{}", String::from_utf8_lossy(&checked.stdout));
 }

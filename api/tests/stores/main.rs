@@ -8,6 +8,8 @@
 )]
 
 mod audits;
+#[path = "../support/binary.rs"]
+mod binary;
 mod failures;
 mod file_server;
 mod in_flight;

@@ -1,52 +1,43 @@
 //! The binary: a server on a free port with a data folder of its own, and other commands against it.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const PRUNUS: &str = env!("CARGO_BIN_EXE_prunus");
+use crate::binary::{Served, prunus, serve};
 
 /// What is set in the environment of a process.
 pub(crate) type Environment = Vec<(&'static str, String)>;
 
-/// A running server, which is killed when this is dropped.
+/// A running server.
 pub(crate) struct Prunus {
-    child: Child,
-    url: String,
+    served: Served,
     client: reqwest::Client,
     environment: Environment,
     folder: TempDir,
-}
-
-impl Drop for Prunus {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
 }
 
 impl Prunus {
     /// Starts a server that has this in its environment.
     pub(crate) fn start(environment: Environment) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let (child, url) = serve(&folder, &environment);
-        Self { child, url, client: reqwest::Client::new(), environment, folder }
+        let served = start(&folder, &environment);
+        Self { served, client: reqwest::Client::new(), environment, folder }
     }
 
     /// Ends the server in the middle of whatever it does, and starts it again with this in its environment.
     pub(crate) fn restart(&mut self, environment: Environment) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-        (self.child, self.url) = serve(&self.folder, &environment);
+        self.served.child.kill().unwrap();
+        self.served.child.wait().unwrap();
+        self.served = start(&self.folder, &environment);
         self.environment = environment;
     }
 
     /// Runs a command against the server, which prints JSON.
     pub(crate) async fn run(&self, arguments: &[&str]) -> Ran {
         let mut run = command(&self.environment);
-        run.args(arguments).args(["--url", &self.url]);
+        run.args(arguments).args(["--url", &self.served.url]);
         let output = tokio::task::spawn_blocking(move || run.output()).await.unwrap().unwrap();
         Ran {
             exit: output.status.code().unwrap(),
@@ -63,17 +54,17 @@ impl Prunus {
     /// The same with an environment of its own.
     pub(crate) async fn import_with(&self, environment: &Environment, arguments: &[impl AsRef<str>]) -> Imported {
         let mut import = command(environment);
-        import.args(["import", "--json", "--url", &self.url]).args(arguments.iter().map(AsRef::as_ref));
+        import.args(["import", "--json", "--url", &self.served.url]).args(arguments.iter().map(AsRef::as_ref));
         let output = tokio::task::spawn_blocking(move || import.output()).await.unwrap().unwrap();
         Imported::from(output)
     }
 
     pub(crate) async fn get(&self, route: &str) -> (u16, Value) {
-        answer(self.client.get(format!("{}{route}", self.url))).await
+        answer(self.client.get(format!("{}{route}", self.served.url))).await
     }
 
     pub(crate) async fn post(&self, route: &str, body: &Value) -> (u16, Value) {
-        answer(self.client.post(format!("{}{route}", self.url)).json(body)).await
+        answer(self.client.post(format!("{}{route}", self.served.url)).json(body)).await
     }
 
     /// Creates the table `n.t` with the columns of [`crate::parquet_file`].
@@ -143,22 +134,21 @@ impl From<Output> for Imported {
     }
 }
 
-/// Starts a server on what is in a folder; says where it listens. Nothing is read but what is asked for.
-fn serve(folder: &TempDir, environment: &Environment) -> (Child, String) {
-    let mut serve = command(environment);
-    serve.args(["serve", "--listen", "127.0.0.1:0", "--power-loss-may-lose-commits", "--audit-bytes-per-second", "0"]);
-    serve.arg("--data-dir").arg(folder.path().join("catalog"));
-    let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    (child, line.trim().strip_prefix("listening on ").unwrap().to_owned())
+/// Starts a server on what is in a folder. Nothing is read but what is asked for.
+fn start(folder: &TempDir, environment: &Environment) -> Served {
+    let mut serve = serve(&folder.path().join("catalog"));
+    serve.args(["--power-loss-may-lose-commits", "--audit-bytes-per-second", "0"]).envs(variables(environment));
+    Served::start(serve)
 }
 
 fn command(environment: &Environment) -> Command {
-    let mut command = Command::new(PRUNUS);
-    // A proxy from the environment would lead away from this machine.
-    command.stdin(Stdio::null()).env("NO_PROXY", "127.0.0.1").envs(environment.iter().map(|(key, value)| (key, value)));
+    let mut command = prunus();
+    command.envs(variables(environment));
     command
+}
+
+fn variables(environment: &Environment) -> impl Iterator<Item = (&str, &str)> {
+    environment.iter().map(|(key, value)| (*key, value.as_str()))
 }
 
 async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {

@@ -1,13 +1,13 @@
 //! Keys of object stores show nowhere, however requests fail.
 
-use std::io::Read;
-use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
+
+use crate::binary::{Served, serve};
 
 const KEY_ID: &str = "AKIAIOSFODNN7KEYIDKEY";
 const SECRET: &str = "wJalrXUtnFEMI-K7MDENG-bPxRfiCYSECRET";
@@ -52,8 +52,7 @@ async fn parrot(status: &'static str) -> (String, Arc<Mutex<Vec<String>>>) {
 
 /// A server that writes its log into a file.
 struct Logged {
-    child: Child,
-    url: String,
+    served: Served,
     folder: TempDir,
 }
 
@@ -61,10 +60,8 @@ impl Logged {
     async fn start(endpoint: &str, level: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let log = std::fs::File::create(folder.path().join("log")).unwrap();
-        let mut serve = std::process::Command::new(env!("CARGO_BIN_EXE_prunus"));
-        serve.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(folder.path().join("catalog"));
-        serve.envs([
-            ("NO_PROXY", "127.0.0.1"),
+        let mut serve = serve(&folder.path().join("catalog"));
+        serve.stderr(log).envs([
             ("RUST_LOG", level),
             ("AWS_ENDPOINT_URL", endpoint),
             ("AWS_ALLOW_HTTP", "true"),
@@ -76,26 +73,18 @@ impl Logged {
             ("AZURE_STORAGE_ACCOUNT_KEY", "bm8ta2V5LUFaVVJFU0VDUkVU!"),
             ("GOOGLE_SERVICE_ACCOUNT_KEY", "{\"private_key\": \"GOOGLESECRET\", \"client_email\": 5}"),
         ]);
-        let mut child = serve.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
-        let mut url = Vec::new();
-        let mut stdout = child.stdout.take().unwrap();
-        let mut byte = [0];
-        while stdout.read(&mut byte).unwrap() == 1 && byte != *b"\n" {
-            url.push(byte[0]);
-        }
-        let url = String::from_utf8(url).unwrap();
-        Self { child, url: url.strip_prefix("listening on ").unwrap().to_owned(), folder }
+        Self { served: Served::start(serve), folder }
     }
 
     async fn post(&self, route: &str, body: Value) -> String {
-        let request = reqwest::Client::new().post(format!("{}{route}", self.url)).json(&body);
+        let request = reqwest::Client::new().post(format!("{}{route}", self.served.url)).json(&body);
         request.send().await.unwrap().text().await.unwrap()
     }
 
     /// Ends it and says what it has logged.
     fn log(mut self) -> String {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+        self.served.child.kill().unwrap();
+        self.served.child.wait().unwrap();
         std::fs::read_to_string(self.folder.path().join("log")).unwrap()
     }
 }
@@ -119,7 +108,7 @@ async fn fail(server: &Logged, web: &str) -> Vec<String> {
     ] {
         answers.push(server.post(&commits, json!({"operation": "append", "add": [{"path": path}]})).await);
     }
-    let route = format!("{}{tables}/t/orphans", server.url);
+    let route = format!("{}{tables}/t/orphans", server.served.url);
     answers.push(reqwest::get(route).await.unwrap().text().await.unwrap());
     answers
 }

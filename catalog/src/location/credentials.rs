@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::{Location, is_scheme};
 
 /// What stands for what is not shown.
-const HIDDEN: &str = "***";
+pub const HIDDEN: &str = "***";
 
 /// Whether a location, as it is written, holds a user, a password or a query. A relative one is one of `base`.
 pub(super) fn are_in(text: &str, base: Option<&Location>) -> bool {

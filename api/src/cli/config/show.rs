@@ -9,12 +9,13 @@ use crate::settings::Effective;
 
 const EXAMPLES: &str = "\
 Examples:
-  prunus config show                                  # what `prunus serve` would run with here
-  prunus config show --listen 0.0.0.0:8181 > prunus.toml";
+  prunus config show                            # what `prunus serve` would run with here
+  prunus config show --listen 0.0.0.0:8181      # and what it would with this flag";
 
 /// Show the configuration that `prunus serve` would run with, and who said each value of it
 ///
-/// The flags are those of `prunus serve`. Secrets are masked. What is printed is a configuration file.
+/// The flags are those of `prunus serve`. What is printed is a configuration file without the secrets, which are comments
+/// in it. Do not send it to the file that is shown: a shell empties that before it is read.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct ShowArgs {
@@ -30,9 +31,9 @@ pub(in crate::cli) fn run(args: &ShowArgs) -> Result<Exit, CliError> {
     let sources = args.flags.sources()?;
     let effective = Effective::new(&sources.settings()?, &sources);
     if args.json {
-        print_json(&effective)?
+        print_json(&effective)?;
     } else {
-        print(&effective.to_toml())?
+        print(&effective.to_toml())?;
     }
     Ok(Exit::Done)
 }
