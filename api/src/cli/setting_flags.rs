@@ -70,7 +70,7 @@ pub(super) struct SettingFlags {
 
 /// Whether somebody asked for the file, or it just lay there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Named {
+pub(super) enum Named {
     Yes,
     No,
 }

@@ -10,7 +10,7 @@ use crate::problem::Problem;
 pub(super) async fn tell(mut client: impl AsyncWrite + Unpin) -> io::Result<()> {
     let problem = Problem::TooManyConnections;
     let body = problem.unread_document()?;
-    let (status, seconds) = (problem.kind().status, problem.kind().retry_after_seconds);
+    let (status, seconds) = (problem.kind().status, problem.kind().retry_after_seconds.unwrap_or(1));
     let head = format!(
         "HTTP/1.1 {status}\r\ncontent-type: application/problem+json\r\ncontent-length: {}\r\nretry-after: {seconds}\r\n\
          connection: close\r\n\r\n",
