@@ -11,7 +11,7 @@ use crate::settings::{Reach, Settings, StorageSettings};
 use crate::wire::to_rfc3339;
 
 /// How long before the last admin's token ends it is warned of.
-const ADMINS_END_SOON: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+const ADMINS_END_SOON: Duration = Duration::from_hours(14 * 24);
 
 /// A server that has started.
 pub(super) struct Started<'a> {

@@ -66,7 +66,9 @@ pub(super) async fn run(args: CreateArgs) -> Result<Exit, CliError> {
     let created = match create(&args, &new).await {
         Ok(created) => created,
         Err(error) => {
-            file.map(SecretFile::remove);
+            if let Some(file) = file {
+                file.remove();
+            }
             return Err(error);
         }
     };
