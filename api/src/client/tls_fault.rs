@@ -78,12 +78,14 @@ impl fmt::Display for TlsFault {
     }
 }
 
-/// The error of TLS among the causes. An error of input hides its own from `source`.
+/// The error of TLS among the causes. An error of input hides its own from `source`, and may be within another one.
 fn rustls_error(error: &reqwest::Error) -> Option<&rustls::Error> {
     causes(error).find_map(|cause| {
-        let hidden = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        let hidden = hidden.and_then(|hidden| hidden.downcast_ref::<rustls::Error>());
-        cause.downcast_ref::<rustls::Error>().or(hidden)
+        let mut cause = cause;
+        while let Some(hidden) = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            cause = hidden;
+        }
+        cause.downcast_ref()
     })
 }
 
