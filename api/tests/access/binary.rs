@@ -76,16 +76,16 @@ fn a_token_is_written_into_a_file_of_its_own() {
         let output = run(command.arg(&file).arg("--data-dir").arg(&catalog));
         (output.status.success(), text(&output.stdout), text(&output.stderr))
     };
-    let (made, out, _) = make("op");
+    let (is_made, out, _) = make("op");
     let token = std::fs::read_to_string(&file).unwrap();
-    assert!(made && out.is_empty() && token.starts_with("prunus_"), "{out}");
+    assert!(is_made && out.is_empty() && token.starts_with("prunus_"), "{out}");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    let (made, _, told) = make("other");
-    assert!(!made && told.contains("op.token` cannot be written") && told.contains("exists"), "{told}");
+    let (is_made, _, told) = make("other");
+    assert!(!is_made && told.contains("op.token` cannot be written") && told.contains("exists"), "{told}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), token);
     std::fs::remove_file(&file).unwrap();
-    let (made, _, told) = make("op");
-    assert!(!made && !file.exists() && told.contains("never given twice: choose another"), "{told}");
+    let (is_made, _, told) = make("op");
+    assert!(!is_made && !file.exists() && told.contains("never given twice: choose another"), "{told}");
     assert!(make("other").0);
 }
 
