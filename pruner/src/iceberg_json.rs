@@ -283,7 +283,7 @@ mod tests {
     fn values_are_taken_up_to_the_limit() {
         let list = |count| read(&json!({"type": "in", "term": "x", "values": vec![1; count]})).map(drop);
         assert_eq!(list(MAX_FILTER_VALUES), Ok(()));
-        let expected = "the filter is too complex: more than 1000000 values";
+        let expected = "the filter is too complex: more than 1048576 values";
         assert_eq!(list(MAX_FILTER_VALUES + 1), Err(expected.to_owned()));
     }
 

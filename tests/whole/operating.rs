@@ -27,11 +27,18 @@ async fn a_server_is_ready_while_its_store_is_what_it_opened() {
     let store = Connection::open(server.store().join("prunus.db")).unwrap();
     let version: i64 = store.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     store.pragma_update(None, "user_version", version + 1).unwrap();
+    what_was_found_is_old().await;
     let (status, problem) = server.get("/readyz").await;
     assert_eq!((status, &problem["type"], &problem["retryable"]), (503, &json!("/problems/not-ready"), &json!(true)));
     assert_eq!(server.get("/healthz").await.0, 200);
     store.pragma_update(None, "user_version", version).unwrap();
+    what_was_found_is_old().await;
     assert_eq!(server.get("/readyz").await.0, 200);
+}
+
+/// What a look found is told for a second.
+async fn what_was_found_is_old() {
+    tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
 }
 
 #[tokio::test]

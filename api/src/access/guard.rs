@@ -24,6 +24,8 @@ const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer");
 const CHALLENGE_AGAIN: HeaderValue = HeaderValue::from_static("Bearer error=\"invalid_token\"");
 /// How a token is announced.
 const SCHEME: &str = "Bearer";
+/// Schemes that are none of a token of ours, such as what a proxy passes on.
+const OTHER_SCHEMES: [&str; 4] = ["Basic", "Digest", "Negotiate", "NTLM"];
 
 /// What the door needs to know.
 pub(crate) struct Guard {
@@ -60,7 +62,9 @@ impl Guard {
             Shown::Nothing if self.access == Access::Tokens => Err(Problem::NoToken),
             Shown::Nothing => Ok(Arc::clone(&self.anyone)),
             Shown::Token(token) => self.catalog.authenticate(token).map_err(refused_token),
-            Shown::Unreadable => Err(refused_token("the Authorization header is no text, or not the only one")),
+            Shown::Unreadable => Err(refused_token(
+                "the Authorization header is no text, has no scheme that is known, or is not the only one",
+            )),
         }
     }
 
@@ -75,6 +79,10 @@ impl Guard {
             return Ok(None);
         }
         let principal = self.principal(request.headers())?;
+        // Also for what is refused. Where nobody has to say who they are, nobody is told of.
+        if !principal.name().is_empty() {
+            tracing::Span::current().record("principal", principal.name());
+        }
         match need {
             Need::Anyone | Need::Token => {}
             Need::OfPath(role) => require_of_path(&principal, role, request).await?,
@@ -104,10 +112,6 @@ pub(crate) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
     match guard.admitted(&mut request).await {
         Ok(principal) => {
             if let Some(principal) = principal {
-                // Where nobody has to say who they are, nobody is told of.
-                if !principal.name().is_empty() {
-                    tracing::Span::current().record("principal", principal.name());
-                }
                 request.extensions_mut().insert(principal);
             }
             next.run(request).await
@@ -154,7 +158,7 @@ enum Shown<'h> {
     Nothing,
     /// A token, or what is to be one.
     Token(&'h str),
-    /// More than one thing, or what is no text.
+    /// More than one thing, what is no text, or no scheme that is known.
     Unreadable,
 }
 
@@ -166,7 +170,12 @@ fn token_of(headers: &HeaderMap) -> Shown<'_> {
         return Shown::Unreadable;
     }
     let (scheme, token) = text.split_once(' ').unwrap_or((text, ""));
-    if scheme.eq_ignore_ascii_case(SCHEME) { Shown::Token(token.trim_matches(' ')) } else { Shown::Nothing }
+    if scheme.eq_ignore_ascii_case(SCHEME) {
+        return Shown::Token(token.trim_matches(' '));
+    }
+    // What is no other scheme is meant for us: whoever forgets a word is not let in as nobody.
+    let is_for_others = OTHER_SCHEMES.iter().any(|other| scheme.eq_ignore_ascii_case(other));
+    if is_for_others { Shown::Nothing } else { Shown::Unreadable }
 }
 
 /// The name of a request's principal; empty where nobody had to say who they are.
@@ -225,6 +234,10 @@ mod tests {
         check(&[b"bearer  x "], Shown::Token("x"));
         check(&[b"Bearer"], Shown::Token(""));
         check(&[b"Basic eDp5"], Shown::Nothing);
+        check(&[b"negotiate x"], Shown::Nothing);
+        for meant in [&b"Bearerx"[..], b"Bearer\tx", b"prunus_x", b"Token prunus_x", b"x Bearer", b""] {
+            check(&[meant], Shown::Unreadable);
+        }
         check(&[b"Bearer x", b"Bearer y"], Shown::Unreadable);
         check(&[b"Bearer \xff"], Shown::Unreadable);
     }

@@ -21,6 +21,8 @@ use crate::prunus_process::Environment;
 const KEY: &str = "the-key";
 const SECRET: &str = "the-secret";
 const REGION: &str = "us-east-1";
+/// How often a server is started until one stays.
+const MAX_STARTS: u32 = 5;
 
 /// How long a server may take until it takes objects.
 const START_TIME_MAX: Duration = Duration::from_secs(90);
@@ -67,17 +69,25 @@ impl S3Server {
     /// Starts a server for one test. `None` if it cannot be had.
     pub(crate) async fn start() -> Option<Self> {
         let weed = weed()?;
+        // A port that was free may be taken by the time that the server wants it.
+        for _ in 0..MAX_STARTS {
+            let mut server = Self::start_at(&weed, Ports::free());
+            if server.comes_up().await {
+                return Some(server);
+            }
+        }
+        panic!("the S3 server ended {MAX_STARTS} times while it started")
+    }
+
+    fn start_at(weed: &std::path::Path, ports: Ports) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let identity = serde_json::json!({"name": "test", "actions": ["Admin", "Read", "Write", "List"],
             "credentials": [{"accessKey": KEY, "secretKey": SECRET}]});
         let config = serde_json::json!({"identities": [identity]}).to_string();
         std::fs::write(folder.path().join("s3.json"), config).unwrap();
         std::fs::create_dir(folder.path().join("data")).unwrap();
-        let ports = Ports::free();
-        let child = run(&weed, &folder, ports);
-        let mut server = Self { child, folder, ports };
-        server.wait_until_ready().await;
-        Some(server)
+        let child = run(weed, &folder, ports);
+        Self { child, folder, ports }
     }
 
     /// Ends it in the middle of whatever it does.
@@ -89,17 +99,21 @@ impl S3Server {
     /// Starts it again after it was killed, with all that it has stored, at the same address.
     pub(crate) async fn start_again(&mut self) {
         self.child = run(&weed().unwrap(), &self.folder, self.ports);
-        self.wait_until_ready().await;
+        assert!(self.comes_up().await, "the S3 server ended; {}", self.log());
     }
 
-    async fn wait_until_ready(&mut self) {
+    /// Waits until it takes objects; whether it does, and has not ended instead.
+    async fn comes_up(&mut self) -> bool {
         let started = Instant::now();
         let probe = self.bucket("probe");
         while probe.store.put(&Path::from("probe"), "probe".into()).await.is_err() {
             assert!(started.elapsed() < START_TIME_MAX, "the S3 server takes no objects");
-            assert!(self.child.try_wait().unwrap().is_none(), "the S3 server ended; {}", self.log());
+            if self.child.try_wait().unwrap().is_some() {
+                return false;
+            }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
+        true
     }
 
     fn log(&self) -> String {
