@@ -60,12 +60,11 @@ impl Kind {
 pub(crate) enum Pace {
     /// Each connection sends the next one when it has its answer.
     AsFastAsAnswered,
-    /// So many a second over all connections, whatever is answered; one that its connection is too late for counts from when it
-    /// was due.
+    /// So many a second over all connections, whatever is answered: as long as a connection is late, it sends at once.
     PerSecond(f64),
 }
 
-/// What came of a phase: how long each request took, in microseconds from when it was due, by kind and status.
+/// What came of a phase: how long each request took, in microseconds, by kind and status.
 #[derive(Default)]
 pub(crate) struct Outcome {
     latencies_us: BTreeMap<(Kind, u16), Vec<u64>>,
@@ -102,10 +101,10 @@ pub(crate) async fn drive(
                 }
                 tokio::time::sleep_until(due.into()).await;
                 let number = next.fetch_add(1, Ordering::Relaxed);
-                let kind = Kind::of(number);
+                let (kind, began) = (Kind::of(number), Instant::now());
                 stream.write_all(&kind.request(number, files)).await.unwrap();
                 let status = read_answer(&mut stream, &mut answer).await;
-                met.push(((kind, status), u64::try_from(due.elapsed().as_micros()).unwrap()));
+                met.push(((kind, status), u64::try_from(began.elapsed().as_micros()).unwrap()));
             }
         });
     }

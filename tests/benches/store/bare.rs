@@ -23,6 +23,8 @@ const TABLES: &str = "
     CREATE INDEX data_file_by_table ON data_file (table_id);
     CREATE INDEX data_file_tail ON data_file (table_id) WHERE manifest_id IS NULL;
     CREATE TABLE tail_statistics (file_id INTEGER PRIMARY KEY, statistics BLOB NOT NULL) STRICT;
+    CREATE TABLE journal (entry_id INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, principal TEXT NOT NULL, request_id TEXT NOT NULL,
+        operation TEXT NOT NULL, namespace TEXT, table_name TEXT, from_snapshot INTEGER, to_snapshot INTEGER, detail TEXT) STRICT;
 ";
 
 const INSERT_SNAPSHOT: &str = "INSERT INTO snapshot VALUES (1, ?1, ?1 - 1, 'append', ?1, 1, 1, 0, ?1, ?1, 0, ?1, '{}')";
@@ -30,6 +32,9 @@ const INSERT_FILE: &str = "
     INSERT INTO data_file (table_id, path, path_hash, size_bytes, row_count, leaf_set_id, partition, added_snapshot)
     VALUES (1, ?1, ?2, 100000000, 1000, 1, x'8000000000000000', ?3)";
 const INSERT_STATISTICS: &str = "INSERT INTO tail_statistics VALUES (?1, ?2)";
+const INSERT_ENTRY: &str = "
+    INSERT INTO journal (at_ms, principal, request_id, operation, namespace, table_name, from_snapshot, to_snapshot, detail)
+    VALUES (?1, '', '', 'commit', 'bench', 'bench', ?1 - 1, ?1, '{\"added_files\":1,\"operation\":\"append\"}')";
 const UPDATE_TABLE: &str = "UPDATE lake_table SET current_snapshot = ?1, tail_files = ?1 WHERE table_id = 1";
 
 pub(crate) struct Bare {
@@ -68,6 +73,7 @@ impl Bare {
             run(INSERT_FILE, params![path, path_hash, snapshot]);
             run(INSERT_STATISTICS, params![connection.last_insert_rowid(), self.statistics]);
             run(UPDATE_TABLE, params![snapshot]);
+            run(INSERT_ENTRY, params![snapshot]);
         }
         connection.prepare_cached("COMMIT").unwrap().execute([]).unwrap();
         self.next += commits as i64;
