@@ -23,6 +23,8 @@ const SECRET: &str = "the-secret";
 const REGION: &str = "us-east-1";
 /// How often a server is started until one stays.
 const MAX_STARTS: u32 = 5;
+/// How often an object is sent until it is taken.
+const MAX_PUTS: u32 = 20;
 
 /// How long a server may take until it takes objects.
 const START_TIME_MAX: Duration = Duration::from_secs(90);
@@ -162,8 +164,15 @@ impl S3Server {
 impl Bucket {
     /// Stores an object under this very key, and says where it is.
     pub(crate) async fn put(&self, key: &str, content: Vec<u8>) -> String {
-        self.store.put(&Path::parse(key).unwrap(), content.into()).await.unwrap();
-        self.location(key)
+        let path = Path::parse(key).unwrap();
+        // A server that has just started may still look for room, and says so by a failure.
+        for _ in 0..MAX_PUTS {
+            match self.store.put(&path, content.clone().into()).await {
+                Ok(_) => return self.location(key),
+                Err(_) => tokio::time::sleep(Duration::from_millis(500)).await,
+            }
+        }
+        panic!("the S3 server did not take {key} in {MAX_PUTS} tries")
     }
 
     /// Deletes an object.
