@@ -107,7 +107,9 @@ fn told_of(setting: &str) -> (&'static str, &'static str) {
         "page_size" => ("items of a page", LONG),
         "plans_at_once" => ("plans, and other requests that may take long, that are worked on at once", "it waits"),
         "plans_waiting" => ("those that wait for their turn", PLANS),
-        "changes_waiting" => ("changes that are worked on or wait for the store", CHANGES),
+        "changes_waiting" => {
+            ("changes that are worked on or wait for the store; a quarter is left to those that read no files", CHANGES)
+        }
         _ => panic!("nothing is told of {setting}"),
     }
 }
