@@ -2,9 +2,10 @@
 //!
 //! The way of a plan: resolve the snapshot, bind the filter to its schema, compile it once ([`prepare`]); prune manifests by
 //! their zones, then files by their column blocks, then the tail ([`passes`]); and only then read the entries of the files
-//! that are left, a page of them. All but the last happens in one read transaction; entries are never changed, so the last
-//! may see a later state. Only if the snapshot was expired in between may they be gone, and then the plan is made anew; an entry
-//! that is gone though its snapshot is there was lost, which is a failure of the store.
+//! that are left, a page of them. All this up to the first chunk of the page happens in one read transaction. Later chunks are
+//! read in their own: entries are never changed, so these may see a later state. Only if the snapshot was expired in between
+//! may they be gone, and then the plan is made anew; an entry that is gone though its snapshot is there was lost, which is a
+//! failure of the store.
 
 #[cfg(test)]
 mod cancel_tests;
@@ -281,14 +282,17 @@ impl Catalog {
         cancelled: &Cancelled,
     ) -> Result<(PlannedPage, PlannedChunk)> {
         let filter = ReadFilter::parse_of(request, &self.limits);
-        let mut page = self.read_here(|tx| find(tx, (self, cancelled), ident, request, filter.as_ref()))?;
+        let (mut page, first) = self.read_here(|tx| {
+            let mut page = find(tx, (self, cancelled), ident, request, filter.as_ref())?;
+            let entries_started = Instant::now();
+            let first = tracing::debug_span!("plan_entries").in_scope(|| page.load_chunk(tx, 0))?;
+            page.metrics.timings.entries = entries_started.elapsed();
+            Ok((page, first))
+        })?;
         // A later page is of the same plan.
         if !matches!(request.page, PlanPage::After(..)) {
             self.obstacle_log.record(page.table_id(), &page.metrics, self.clock.now_ms());
         }
-        let entries_started = Instant::now();
-        let first = tracing::debug_span!("plan_entries").in_scope(|| page.load_chunk(0))?;
-        page.metrics.timings.entries = entries_started.elapsed();
         page.metrics.timings.total = started.elapsed();
         Ok((page, first))
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use prunus_manifest::{DataFileColumns, Distinct, FileId, SchemaId, SnapshotId, TableId, TableRow};
+use prunus_manifest::{DataFileColumns, Distinct, FileId, ReadTransaction, SchemaId, SnapshotId, TableId, TableRow};
 use prunus_pruner::Verdict;
 use prunus_statistics::FieldId;
 
@@ -129,7 +129,7 @@ impl PlannedPage {
         render: impl FnOnce(&Self, &PlannedChunk) -> T + Send + 'static,
     ) -> Result<T> {
         let turn = self.catalog.admission.read().await?;
-        blocking::run_while_awaited(turn, move |_| Ok(render(&self, &self.load_chunk(index)?))).await
+        blocking::run_while_awaited(turn, move |_| Ok(render(&self, &self.load_later(index)?))).await
     }
 
     pub(super) fn table_id(&self) -> TableId {
@@ -137,16 +137,19 @@ impl PlannedPage {
     }
 
     /// Reads a chunk in a transaction of its own: ids stay valid.
-    pub(super) fn load_chunk(&self, index: usize) -> Result<PlannedChunk> {
+    fn load_later(&self, index: usize) -> Result<PlannedChunk> {
+        self.catalog.store.read(|tx| {
+            self.load_chunk(tx, index).map_err(|error| gone_or_lost(tx, self.table_id, self.snapshot_id, error))
+        })
+    }
+
+    pub(super) fn load_chunk(&self, tx: &ReadTransaction<'_>, index: usize) -> Result<PlannedChunk> {
         if self.more || self.chunks() > 1 {
             self.catalog.leases.take(self.table_id, self.snapshot_id, self.catalog.clock.now_ms());
         }
         let survivors = chunk_of(&self.survivors, index, self.files_per_chunk);
         let file_ids: Vec<FileId> = survivors.iter().map(|survivor| survivor.file_id()).collect();
-        let files = self.catalog.store.read(|tx| {
-            let files = FileChunk::load(tx, &file_ids, &self.schema.leaves);
-            files.map_err(|error| gone_or_lost(tx, self.table_id, self.snapshot_id, error))
-        })?;
+        let files = FileChunk::load(tx, &file_ids, &self.schema.leaves)?;
         let residual = |survivor: &Survivor| survivor.residual().and_then(|index| self.residuals.place(index));
         Ok(PlannedChunk {
             columns: self.names_in_files(&files.rows),
@@ -167,7 +170,7 @@ impl PlannedPage {
         let mut files = self.files_of(first);
         for index in 1..self.chunks() {
             cancelled.check()?;
-            files.extend(self.files_of(&self.load_chunk(index)?));
+            files.extend(self.files_of(&self.load_later(index)?));
         }
         add_elapsed(&mut self.metrics.timings.entries, started);
         add_elapsed(&mut self.metrics.timings.total, started);
