@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::problem::{self, Problem};
 use crate::replies::{self, Kept};
 use crate::routes::tokens;
-use crate::{access, detached, etag, extract, request_id};
+use crate::{access, detached, etag, extract, iceberg, request_id};
 
 /// The header that a key comes in.
 pub(crate) const HEADER: &str = "Idempotency-Key";
@@ -60,9 +60,11 @@ pub(crate) async fn keep_replies(State(catalog): State<Catalog>, request: Reques
     }
 }
 
-/// Whether a request asks for something to be other than it is. A plan is read, though its route takes a POST.
+/// Whether a request asks for something to be other than it is. A plan is read, though its route takes a POST; and Iceberg's clients
+/// only read.
 pub(crate) fn is_change(method: &Method, path: &str) -> bool {
     match *method {
+        _ if iceberg::is_of(path) => false,
         Method::POST => !path.ends_with("/plan") && !path.ends_with("/explain"),
         Method::PUT | Method::PATCH | Method::DELETE => true,
         _ => false,

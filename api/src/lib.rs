@@ -9,6 +9,7 @@ mod limits;
 mod server;
 mod router;
 mod routes;
+mod iceberg;
 mod openapi;
 mod extract;
 mod accept;

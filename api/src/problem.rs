@@ -12,12 +12,14 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::Request;
+use axum::http::response::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use prunus_catalog::{Error, Fault, NotReady, StoredReply};
 
 use crate::formats::WriteError;
+use crate::iceberg::{self, Refusal};
 use crate::request_id;
 use crate::wire::{ConflictJson, FaultJson, MAX_FAULTS, ProblemJson, cut_to_limit};
 
@@ -136,6 +138,9 @@ pub(crate) enum Problem {
     /// What was counted cannot be written.
     #[error("the metrics cannot be written")]
     Metrics(#[source] std::fmt::Error),
+    /// What the Iceberg API alone refuses.
+    #[error(transparent)]
+    Iceberg(#[from] Refusal),
     /// A handler panicked.
     #[error("a handler panicked: {0}")]
     Panicked(String),
@@ -193,9 +198,16 @@ impl Problem {
         Some(StoredReply { status: kind.status.as_u16(), body })
     }
 
-    fn detail(&self, kind: &Kind) -> String {
+    fn answer(&self, head: Parts, request_id: String) -> Response {
+        let mut answer = (head, Json(self.to_json(request_id))).into_response();
+        answer.headers_mut().insert(header::CONTENT_TYPE, CONTENT_TYPE);
+        answer
+    }
+
+    /// What a client is told in a sentence.
+    pub(crate) fn told(&self) -> String {
         match self {
-            _ if kind.status == StatusCode::INTERNAL_SERVER_ERROR => INTERNAL_DETAIL.to_owned(),
+            _ if self.kind().status == StatusCode::INTERNAL_SERVER_ERROR => INTERNAL_DETAIL.to_owned(),
             Self::Catalog(Error::OfTable { table, source }) => format!("{table}: {source}"),
             problem => problem.to_string(),
         }
@@ -211,7 +223,7 @@ impl Problem {
     }
 
     /// What is wrong with which part of the request.
-    fn faults(&self) -> Vec<Fault> {
+    pub(crate) fn faults(&self) -> Vec<Fault> {
         match self {
             Self::Catalog(Error::Invalid(faults)) => faults.clone(),
             Self::Catalog(Error::Filter(errors)) => errors.iter().map(Fault::of_filter).collect(),
@@ -238,7 +250,7 @@ impl Problem {
             problem_type: kind.uri(),
             title: kind.title.to_owned(),
             status: kind.status.as_u16(),
-            detail: cut_to_limit(self.detail(kind)),
+            detail: cut_to_limit(self.told()),
             request_id,
             retryable: self.is_retryable(),
             faults,
@@ -306,7 +318,7 @@ pub(crate) fn stored_response(status: StatusCode, body: &[u8], request_id: Strin
 
 /// The middleware that gives a problem its body.
 pub(crate) async fn render(request: Request, next: Next) -> Response {
-    let request_id = request_id::of(&request);
+    let (request_id, is_of_iceberg) = (request_id::of(&request), iceberg::is_of(request.uri().path()));
     let response = next.run(request).await;
     let Some(problem) = response.extensions().get::<Arc<Problem>>().map(Arc::clone) else { return response };
     if problem.is_failure() {
@@ -316,8 +328,7 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
     }
     let (mut parts, _) = response.into_parts();
     parts.headers.remove(header::CONTENT_LENGTH);
-    let mut rendered = (parts, Json(problem.to_json(request_id))).into_response();
-    rendered.headers_mut().insert(header::CONTENT_TYPE, CONTENT_TYPE);
+    let mut rendered = if is_of_iceberg { iceberg::answer(parts, &problem) } else { problem.answer(parts, request_id) };
     if TRIED_AGAIN.contains(&rendered.status())
         && let Some(seconds) = problem.kind().retry_after_seconds
     {

@@ -27,7 +27,7 @@ use crate::routes::{
 use crate::server::gate::{self, Gate};
 use crate::server::lifecycle::Lifecycle;
 use crate::settings::Settings;
-use crate::{accept, idempotency, openapi, request_id, request_log, routed, unread};
+use crate::{accept, iceberg, idempotency, openapi, request_id, request_log, routed, unread};
 
 /// The largest body that is read, once it is decompressed, whatever is set.
 pub const MAX_BODY_BYTES: usize = 64 << 20;
@@ -50,7 +50,10 @@ pub(crate) fn router_of(catalog: Catalog, settings: &Settings, access: Access, l
     let limits = Extension(Arc::new(settings.limits.clone()));
     // Inside the gate, which says what holds for bodies, since it reads them.
     let keep_replies = from_fn_with_state(catalog.clone(), idempotency::keep_replies);
-    let (routes, described) = routes().split_for_parts();
+    let (routes, mut described) = routes().split_for_parts();
+    let (iceberg, described_of_iceberg) = iceberg::routes().split_for_parts();
+    let routes = routes.merge(iceberg);
+    described.paths.paths.extend(described_of_iceberg.paths.paths);
     let guard = Arc::new(Guard::new(access, catalog.clone(), &described.paths));
     let leave_what_is_routed = from_fn_with_state(Arc::new(described.paths), routed::leave_what_is_routed);
     let routes = routes.fallback(no_such_route).method_not_allowed_fallback(method_not_allowed);

@@ -11,6 +11,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use prunus_catalog::Fault;
 
+use crate::iceberg;
 use crate::problem::Problem;
 
 /// Where a page for people is, whose own scripts ask for what they like.
@@ -27,13 +28,13 @@ pub(crate) fn note_query_is_read(parts: &Parts) {
     }
 }
 
-/// The middleware that refuses queries and bodies that nothing reads.
+/// The middleware that refuses queries and bodies that nothing reads. Clients of Iceberg send what servers may leave unread.
 ///
 /// No request that may change something has a query, and so it is refused before it is looked at. Of one that is read it shows
 /// afterwards: an answer without fault was made by a handler that had all that it reads.
 pub(crate) async fn refuse(mut request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    if route.is_none_or(|route| route.starts_with(PAGES)) {
+    if route.is_none_or(|route| route.starts_with(PAGES) || iceberg::is_of(route)) {
         return next.run(request).await;
     }
     if has_unread_body(&request) {

@@ -44,8 +44,8 @@ impl PageSize {
         self.0 + 1
     }
 
-    /// Cuts what was read with [`PageSize::and_one`] to a page; true if there is more.
-    pub(crate) fn cut<T>(self, items: &mut Vec<T>) -> bool {
+    /// Cuts what was read, with one item more than the page has or all that there are, to a page; true if there is more.
+    pub fn cut<T>(self, items: &mut Vec<T>) -> bool {
         let more = items.len() > self.as_usize();
         items.truncate(self.as_usize());
         more

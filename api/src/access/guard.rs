@@ -15,6 +15,7 @@ use utoipa::openapi::Paths;
 use super::host;
 use super::needs::{Need, need_of};
 use super::rule::Access;
+use crate::iceberg;
 use crate::openapi::operations_of;
 use crate::problem::Problem;
 
@@ -24,6 +25,8 @@ const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer");
 const CHALLENGE_AGAIN: HeaderValue = HeaderValue::from_static("Bearer error=\"invalid_token\"");
 /// How a token is announced.
 const SCHEME: &str = "Bearer";
+/// What PyIceberg sends as its token where it has none.
+const NO_TOKEN: &str = "None";
 /// Schemes that are none of a token of ours, such as what a proxy passes on.
 const OTHER_SCHEMES: [&str; 4] = ["Basic", "Digest", "Negotiate", "NTLM"];
 
@@ -57,8 +60,11 @@ impl Guard {
         operations.iter().find(|(known, _)| known == method).map(|(_, need)| *need)
     }
 
-    fn principal(&self, headers: &HeaderMap) -> Result<Arc<Principal>, Problem> {
-        match token_of(headers) {
+    fn principal(&self, request: &Request) -> Result<Arc<Principal>, Problem> {
+        match token_of(request.headers()) {
+            Shown::Token(NO_TOKEN) if iceberg::is_of(request.uri().path()) && self.access != Access::Tokens => {
+                Ok(Arc::clone(&self.anyone))
+            }
             Shown::Nothing if self.access == Access::Tokens => Err(Problem::NoToken),
             Shown::Nothing => Ok(Arc::clone(&self.anyone)),
             Shown::Token(token) => self.catalog.authenticate(token).map_err(refused_token),
@@ -78,7 +84,7 @@ impl Guard {
         if need == Need::Anyone {
             return Ok(None);
         }
-        let principal = self.principal(request.headers())?;
+        let principal = self.principal(request)?;
         // Also for what is refused. Where nobody has to say who they are, nobody is told of.
         if !principal.name().is_empty() {
             tracing::Span::current().record("principal", principal.name());
@@ -146,9 +152,10 @@ async fn require_of_path(principal: &Principal, role: Role, request: &mut Reques
 }
 
 async fn namespace_of(request: &mut Request) -> Option<NamespaceName> {
+    let is_of_iceberg = iceberg::is_of(request.uri().path());
     let variables = request.extract_parts::<RawPathParams>().await.ok()?;
     let (_, namespace) = variables.iter().find(|(name, _)| *name == "namespace")?;
-    namespace.parse().ok()
+    if is_of_iceberg { iceberg::namespace_of(namespace) } else { namespace.parse().ok() }
 }
 
 /// What a request shows of who sends it.

@@ -24,7 +24,7 @@ pub(crate) enum Need {
 
 /// The operations by their ids in the document of the API, each with what it needs. One that does not stand here is let to nobody.
 #[rustfmt::skip]
-const NEEDS: [(&str, Need); 46] = [
+const NEEDS: [(&str, Need); 58] = [
     // The server itself.
     ("get_health", Anyone),
     ("get_readiness", Anyone),
@@ -78,6 +78,19 @@ const NEEDS: [(&str, Need); 46] = [
     ("get_audit", OfPath(Reader)),
     // What lies in the store beside what is registered.
     ("list_orphans", OfPath(Writer)),
+    // Tables as Iceberg has them.
+    ("iceberg_config", Token),
+    ("iceberg_list_namespaces", Token),
+    ("iceberg_load_namespace", OfPath(Reader)),
+    ("iceberg_namespace_exists", OfPath(Reader)),
+    ("iceberg_list_tables", OfPath(Reader)),
+    ("iceberg_load_table", OfPath(Reader)),
+    ("iceberg_table_exists", OfPath(Reader)),
+    ("iceberg_plan", OfPath(Reader)),
+    ("iceberg_fetch_plan", OfPath(Reader)),
+    ("iceberg_cancel_plan", OfPath(Reader)),
+    ("iceberg_fetch_tasks", OfPath(Reader)),
+    ("iceberg_report", OfPath(Reader)),
 ];
 
 /// What an operation needs.
@@ -93,13 +106,16 @@ mod tests {
 
     #[test]
     fn every_operation_has_one_need() {
-        let document = crate::router::described();
-        let operations = document.paths.paths.values().flat_map(crate::openapi::operations_of);
-        let described: BTreeSet<String> = operations.filter_map(|(_, of)| of.operation_id.clone()).collect();
+        let documents = [crate::router::described(), crate::iceberg::routes().into_openapi()];
+        let paths = documents.iter().flat_map(|document| document.paths.paths.values());
+        let of_head = paths.clone().filter_map(|path| path.head.as_ref());
+        let operations = paths.flat_map(crate::openapi::operations_of).map(|(_, of)| of).chain(of_head);
+        let described: BTreeSet<String> = operations.filter_map(|of| of.operation_id.clone()).collect();
         let known: BTreeSet<String> = NEEDS.iter().map(|(operation, _)| (*operation).to_owned()).collect();
         assert_eq!(known.len(), NEEDS.len());
         let missing: Vec<_> = described.difference(&known).collect();
         assert!(missing.is_empty(), "{missing:?} are let to nobody");
+        assert_eq!(known.difference(&described).next(), None);
     }
 
     #[test]

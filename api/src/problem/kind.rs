@@ -425,6 +425,8 @@ rows! {
     Problem::MalformedPath(_) => MALFORMED_PATH,
     Problem::MalformedPathParts(_) => MALFORMED_PATH,
     Problem::StalePageToken => STALE_PAGE_TOKEN,
+    // Which has statuses of its own there.
+    Problem::Iceberg(_) => INVALID_REQUEST,
     Problem::NotReady(_) => NOT_READY,
     Problem::Metrics(_) => INTERNAL,
     Problem::UnusableReply(_) => INTERNAL,
@@ -512,6 +514,7 @@ mod tests {
         MalformedPath: 400 malformed-path (Malformed path)
         MalformedPathParts: 400 malformed-path (Malformed path)
         StalePageToken: 410 stale-page-token (Stale page token)
+        Iceberg: 422 invalid-request (Invalid request)
         NotReady: 503 not-ready (Not ready) retryable
         Metrics: 500 internal (The server failed)
         UnusableReply: 500 internal (The server failed)
