@@ -25,6 +25,7 @@ mod expire;
 mod files;
 mod footers;
 mod formats;
+mod iceberg;
 mod idempotency;
 mod inspection;
 mod leases;

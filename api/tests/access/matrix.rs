@@ -35,7 +35,7 @@ const COLUMNS: [&str; 16] = [
 type Row = (&'static str, &'static str, &'static str, &'static str, u16, &'static str);
 
 #[rustfmt::skip]
-const ROWS: [Row; 46] = [
+const ROWS: [Row; 58] = [
     ("GET", "/healthz", "", "", 200,                                                    "++++ ++++ ++++ ++++"),
     ("GET", "/readyz", "", "", 200,                                                     "++++ ++++ ++++ ++++"),
     ("GET", "/openapi.json", "", "", 200,                                               "++++ ++++ ++++ ++++"),
@@ -82,6 +82,18 @@ const ROWS: [Row; 46] = [
     ("DELETE", "/v1/namespaces/{namespace}/tables/{table}/tags/{tag}", "none", "", 404, "???? ---- ++-+ ++-+"),
     ("POST", "/v1/namespaces/{namespace}/tables/{table}/expire", "", KEEP, 200,         "???? ---- ---- ++-+"),
     ("GET", "/v1/namespaces/{namespace}/tables/{table}/orphans", "", "", 200,           "???? ---- ++-+ ++-+"),
+    ("GET", "/iceberg/v1/config", "", "", 200,                                          "???? ++++ ++++ ++++"),
+    ("GET", "/iceberg/v1/namespaces", "", "", 200,                                      "???? ++++ ++++ ++++"),
+    ("GET", "/iceberg/v1/namespaces/{namespace}", "", "", 200,                          "???? ++-+ ++-+ ++-+"),
+    ("HEAD", "/iceberg/v1/namespaces/{namespace}", "", "", 204,                         "???? ++-+ ++-+ ++-+"),
+    ("GET", "/iceberg/v1/namespaces/{namespace}/tables", "", "", 200,                   "???? ++-+ ++-+ ++-+"),
+    ("GET", "/iceberg/v1/namespaces/{namespace}/tables/{table}", "", "", 200,           "???? ++-+ ++-+ ++-+"),
+    ("HEAD", "/iceberg/v1/namespaces/{namespace}/tables/{table}", "", "", 204,          "???? ++-+ ++-+ ++-+"),
+    ("POST", "/iceberg/v1/namespaces/{namespace}/tables/{table}/plan", "", "{}", 200,   "???? ++-+ ++-+ ++-+"),
+    ("GET", "/iceberg/v1/namespaces/{namespace}/tables/{table}/plan/{plan-id}", "none", "", 404, "???? ++-+ ++-+ ++-+"),
+    ("DELETE", "/iceberg/v1/namespaces/{namespace}/tables/{table}/plan/{plan-id}", "none", "", 404, "???? ++-+ ++-+ ++-+"),
+    ("POST", "/iceberg/v1/namespaces/{namespace}/tables/{table}/tasks", "", PLAN_TASK, 404, "???? ++-+ ++-+ ++-+"),
+    ("POST", "/iceberg/v1/namespaces/{namespace}/tables/{table}/metrics", "", "{}", 204, "???? ++-+ ++-+ ++-+"),
 ];
 
 const TABLE: &str = r#"{"name": "t", "schema": {"fields": [{"name": "x", "type": "int64"}]}}"#;
@@ -93,6 +105,7 @@ const AUDIT: &str = r#"{"mode": "footer"}"#;
 const FILE: &str = r#"{"path": "/data/none.parquet", "filter": "x = 1"}"#;
 const DRY_RUN: &str = r#"{"dry_run": true}"#;
 const SNAPSHOT: &str = r#"{"snapshot_id": 99}"#;
+const PLAN_TASK: &str = r#"{"plan-task": "none"}"#;
 const KEEP: &str = r#"{"keep_last": 1, "dry_run": true}"#;
 
 /// The path that is asked for: about `p.own.t`, with `part` for the last variable, or at its end where there is none.
@@ -100,7 +113,12 @@ fn path_of(route: &str, part: &str) -> String {
     let last = route.rsplit('/').next().unwrap();
     let is_part = last.starts_with('{') && !part.is_empty();
     let path = if is_part { route.replace(last, part) } else { format!("{route}{part}") };
-    path.replace("{namespace}", "p.own").replace("{table}", "t")
+    let namespace = if is_of_iceberg(route) { "p%1Fown" } else { "p.own" };
+    path.replace("{namespace}", namespace).replace("{table}", "t")
+}
+
+fn is_of_iceberg(route: &str) -> bool {
+    route.starts_with("/iceberg/")
 }
 
 /// The tokens of the columns, in their order; an empty text is none.
@@ -154,9 +172,24 @@ async fn every_route_of_the_document_is_in_the_matrix() {
     let document = api.get("/openapi.json", &api.root).await.json();
     let described: BTreeSet<(String, String)> =
         document["paths"].as_object().unwrap().iter().flat_map(operations).collect();
+    let native = ROWS.iter().filter(|(_, route, ..)| !is_of_iceberg(route));
     let listed: BTreeSet<(String, String)> =
-        ROWS.iter().map(|(method, route, ..)| ((*method).to_owned(), (*route).to_owned())).collect();
+        native.map(|(method, route, ..)| ((*method).to_owned(), (*route).to_owned())).collect();
     assert_eq!(listed, described);
+}
+
+#[tokio::test]
+async fn every_endpoint_that_clients_of_iceberg_are_told_of_is_in_the_matrix() {
+    let api = Api::new().await;
+    let config = api.get("/iceberg/v1/config", &api.root).await.json();
+    let told = config["endpoints"].as_array().unwrap().iter().map(|endpoint| endpoint.as_str().unwrap().to_owned());
+    let of_iceberg = ROWS.iter().filter(|(_, route, ..)| is_of_iceberg(route));
+    let endpoint = |method: &str, route: &str| {
+        format!("{method} {}", route.trim_start_matches("/iceberg"))
+            .replace("/v1/namespaces", "/v1/{prefix}/namespaces")
+    };
+    let listed: BTreeSet<String> = of_iceberg.map(|(method, route, ..)| endpoint(method, route)).collect();
+    assert_eq!(told.collect::<BTreeSet<_>>(), listed);
 }
 
 fn operations((path, item): (&String, &Value)) -> Vec<(String, String)> {
@@ -191,9 +224,11 @@ async fn what_is_not_there_is_forbidden_as_what_is() {
         for (namespace, table) in [("other", "t"), ("other", "none"), ("ghost", "t")] {
             let route = route.replace("{table}", table);
             let path = path_of(&route, part).replace("/p.own", &format!("/{namespace}"));
+            let path = path.replace("/p%1Fown", &format!("/{namespace}"));
             let answer = api.send(method.parse().unwrap(), &path, Some(&own), body.as_ref()).await;
             assert_eq!(answer.status, StatusCode::FORBIDDEN, "{method} {path}: {answer:?}");
-            let mut problem = answer.json();
+            // The answer to a HEAD has no body.
+            let mut problem = if *method == "HEAD" { json!({}) } else { answer.json() };
             problem["request_id"].take();
             told.push(problem.to_string().replace(namespace, "NAMESPACE"));
         }

@@ -1,0 +1,4 @@
+//! The Iceberg REST API, as its clients ask for it.
+
+mod errors;
+mod names;
