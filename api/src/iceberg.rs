@@ -4,18 +4,29 @@
 //! operations are those of Iceberg's specification, and so are their errors ([`error`]). What only writers need is not here.
 
 mod config;
+mod cancelled;
+mod envelope;
 mod error;
+mod file_task;
+mod metadata;
+mod name_mapping;
 mod namespaces;
 mod path;
 mod plan;
+mod readable;
 mod reports;
+mod scan;
+mod scan_names;
+mod scan_token;
 mod tables;
 mod tasks;
+mod types;
 
 use prunus_catalog::Catalog;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+pub(crate) use cancelled::CancelledPlans;
 pub(crate) use error::{Refusal, answer};
 pub(crate) use path::namespace_of;
 

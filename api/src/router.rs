@@ -18,6 +18,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::access::{Access, Guard, admit};
+use crate::iceberg::CancelledPlans;
 use crate::metrics::{self, Metrics};
 use crate::problem::{self, Problem};
 use crate::routes::{
@@ -59,7 +60,7 @@ pub(crate) fn router_of(catalog: Catalog, settings: &Settings, access: Access, l
     let routes = routes.fallback(no_such_route).method_not_allowed_fallback(method_not_allowed);
     let metrics = Metrics::of(&catalog);
     let routes = routes.with_state(catalog).layer(keep_replies);
-    let routes = routes.layer(limits);
+    let routes = routes.layer(limits).layer(Extension(Arc::new(CancelledPlans::default())));
     let routes = routes.layer(from_fn(accept::require_format)).layer(from_fn(unread::refuse));
     let gate = Arc::new(Gate::new(&settings.limits, lifecycle));
     let routes = routes.layer(from_fn_with_state(guard, admit)).layer(leave_what_is_routed);

@@ -179,6 +179,11 @@ impl Catalog {
         &self.principal
     }
 
+    /// What time it is, in milliseconds since 1970-01-01T00:00Z.
+    pub fn now_ms(&self) -> i64 {
+        self.clock.now_ms()
+    }
+
     /// How much it takes at once.
     pub fn limits(&self) -> &Limits {
         &self.limits

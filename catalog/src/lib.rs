@@ -56,6 +56,7 @@ mod storage;
 pub mod schema;
 mod schema_json;
 mod table_schema;
+mod table_history;
 mod evolution;
 mod history;
 mod column_ref;
@@ -142,16 +143,16 @@ pub use orphans::{MIN_ORPHAN_AGE_MS, OrphanPage, OrphansRequest};
 pub use page::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageSize};
 pub use plan::{
     ConjunctMetrics, Explained, ExplainedConjunct, Filter, NamesInFile, Plan, PlanMetrics, PlanPage, PlanRequest,
-    PlanTimings, PlannedChunk, PlannedFile, PlannedPage, Pruning, SnapshotRef,
+    PlanTimings, PlannedChunk, PlannedFile, PlannedPage, Pruning, ScanSchema, SnapshotRef,
 };
 pub use plan_cache::DEFAULT_PLAN_CACHE_BYTES;
 pub use prunus_manifest::{
     AuditId, AuditMode, AuditRow, AuditState, CheckProgress, CheckReport, Conflict, ConflictReason, Counted,
-    DataFileColumns, DataFileRow, Distinct, Error as StoreError, Existing, Fault as CheckFault, FileId, Finding,
-    FindingKind, Histogram, JournalDetail, JournalEntry, JournalFilter, JournalId, JournalPage, JournalRow,
+    DataFileColumns, DataFileRow, Distinct, Error as StoreError, Existing, Fault as CheckFault, FileId, FileLeaf,
+    Finding, FindingKind, Histogram, JournalDetail, JournalEntry, JournalFilter, JournalId, JournalPage, JournalRow,
     MAX_AUDITS_PER_TABLE, MAX_ENTRIES_PER_READ, MAX_FILES_PER_ROLLBACK, MAX_READERS, MAX_TAGS_PER_TABLE, MAX_TOKENS,
     ManifestId, ManifestZone, Mend, Number, Operation, Place, PowerLoss, REPLY_KEPT_MS, RequestKey, Role, SchemaId,
-    SnapshotId, StoreActivity, StoreState, StoredReply, TableId, TableLayout, TagChange, Totals,
+    SnapshotId, SnapshotRow, StoreActivity, StoreState, StoredReply, TableId, TableLayout, TagChange, Totals,
 };
 pub use prunus_pruner::{
     FilterError, MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_VALUES, MAX_FILTER_WORDS, MIN_FILTER_DEPTH, NanOrder,
@@ -168,5 +169,6 @@ pub use storage::{
     SchemeActivity, Storage, StorageActivity, StorageError, StoreFailure, StoreOperation, StoreOutcome, StoreScheme,
     StoredObject, TryOutcome, UnknownOption,
 };
+pub use table_history::{Snapshots, TableHistory};
 pub use tables::{NewTable, SchemaSource, Table, faults_of_table};
 pub use tags::Tag;

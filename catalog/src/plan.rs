@@ -23,7 +23,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prunus_manifest::{
-    Error as StoreError, FileId, ReadTransaction, SchemaId, SnapshotId, SnapshotRow, TableId, TableRow, Totals,
+    Error as StoreError, FileId, Operation, ReadTransaction, SchemaId, SnapshotId, SnapshotRow, TableId, TableRow,
+    Totals,
 };
 use prunus_pruner::{FilterError, NanOrder, Verdict};
 use prunus_statistics::FieldId;
@@ -38,7 +39,7 @@ use crate::page::PageSize;
 use crate::plan_cache::PlanReader;
 use crate::schema::Schema;
 use crate::table_schema::TableSchema;
-use crate::{Error, Fault, Result, blocking, files};
+use crate::{Error, Fault, Result, blocking, files, tables};
 
 use filter::ReadFilter;
 use kept::KeptPlan;
@@ -119,6 +120,8 @@ pub struct PlanRequest {
     pub filter: Option<Filter>,
     /// The snapshot.
     pub snapshot: SnapshotRef,
+    /// Only what was appended after this snapshot is wanted, which may be gone; each one after it must be there, and an append.
+    pub since: Option<SnapshotId>,
     /// The columns that the reader wants; they must exist.
     pub select: Vec<String>,
     /// How the reader's engine orders NaN.
@@ -205,7 +208,32 @@ pub struct PlannedFile {
     pub columns: Arc<[(FieldId, Option<String>)]>,
 }
 
+/// What the names of a scan bind to.
+#[derive(Clone, Debug)]
+pub struct ScanSchema {
+    /// The snapshot that would be planned.
+    pub snapshot_id: SnapshotId,
+    /// The id of the schema.
+    pub schema_id: SchemaId,
+    /// The schema.
+    pub schema: Schema,
+}
+
 impl Catalog {
+    /// What the names of a scan of this snapshot bind to.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Expired`], [`Error::Store`].
+    pub async fn load_scan_schema(&self, ident: TableIdent, snapshot: SnapshotRef) -> Result<ScanSchema> {
+        self.read(move |tx| {
+            let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
+            let ResolvedSnapshot { snapshot_id, schema_id, .. } = snapshot.resolve(tx, &table)?;
+            let schema = tables::load_schema(tx, &table, schema_id)?;
+            Ok(ScanSchema { snapshot_id, schema_id, schema })
+        })
+        .await
+    }
+
     /// Plans a scan. A plan that has a next page holds its snapshot against expiry.
     ///
     /// # Errors
@@ -336,6 +364,9 @@ fn find(
         files::check_page(tx, &table, Some(file_id))?;
     }
     let snapshot = request.snapshot.resolve(tx, &table)?;
+    if let Some(since) = request.since {
+        check_appends(tx, &table, (since, snapshot.snapshot_id), cancelled)?;
+    }
     let reader = PlanReader::new(&catalog.plan_cache, tx, &table, cancelled);
     let schema = reader.load_schema(snapshot.schema_id)?;
     let history = if table.schema_id == SchemaId::FIRST { None } else { Some(reader.load_history()?) };
@@ -372,13 +403,43 @@ fn pass(
 ) -> Result<Passed> {
     let program = tracing::debug_span!("plan_bind").in_scope(|| prepare::compile(&schema.columns, request, filter))?;
     let bind = started.elapsed();
-    let mut passed = passes::run(reader, table, Span::whole(snapshot.snapshot_id), &program)?;
-    check_totals(table, snapshot, &passed.metrics)?;
+    let span = Span { after: request.since.unwrap_or(SnapshotId::EMPTY), up_to: snapshot.snapshot_id };
+    let mut passed = passes::run(reader, table, span, &program)?;
+    if request.since.is_none() {
+        check_totals(table, snapshot, &passed.metrics)?;
+    }
     passed.survivors.sort_unstable_by_key(|survivor| survivor.file_id());
     // It may be kept for long.
     passed.survivors.shrink_to_fit();
     passed.metrics.timings.bind = bind;
     Ok(passed)
+}
+
+/// That nothing but appends came after one snapshot up to another: then what is live in the one alone is what they appended. Of what
+/// was replaced or removed in between, readers of appends disagree on whether it was ever there.
+fn check_appends(
+    tx: &ReadTransaction<'_>,
+    table: &TableRow,
+    (since, up_to): (SnapshotId, SnapshotId),
+    cancelled: &Cancelled,
+) -> Result<()> {
+    if since > up_to {
+        let message = format!("snapshot {since} is not before snapshot {up_to}");
+        return Err(Error::invalid(Fault::at("since", message)));
+    }
+    for snapshot_id in (since.0 + 1..=up_to.0).map(SnapshotId) {
+        cancelled.check()?;
+        let Some(snapshot) = tx.get_snapshot(table.table_id, snapshot_id)? else {
+            return Err(Error::Expired { what: format!("snapshot {snapshot_id}, which lies in the range,") });
+        };
+        if snapshot.operation != Operation::Append {
+            let message = format!(
+                "snapshot {snapshot_id} is no append: scan the ranges before and after it, and the table itself"
+            );
+            return Err(Error::invalid(Fault::at("since", message)));
+        }
+    }
+    Ok(())
 }
 
 /// Holds what a plan has looked at against what the snapshot is said to hold: a row that is lost or damaged is an error, never

@@ -1,11 +1,17 @@
-//! Plans of scans.
+//! Plans of scans. They are made at once, whatever is asked for; long ones come in parts, of which the first is the answer.
 
-use axum::Json;
+use std::sync::Arc;
+
+use axum::Extension;
 use axum::http::StatusCode;
-use serde_json::Value;
+use axum::response::Response;
 
+use super::cancelled::CancelledPlans;
+use super::envelope::{self, Envelope};
 use super::error::Refusal;
 use super::path::{IcebergTableOf, PlanOf};
+use super::scan::ScanJson;
+use super::scan_token::PlanId;
 use crate::access::ActingCatalog;
 use crate::extract::JsonBody;
 use crate::problem::Problem;
@@ -16,20 +22,37 @@ use crate::problem::Problem;
     responses((status = 200)),
 )]
 pub(crate) async fn plan(
-    ActingCatalog(_): ActingCatalog,
-    IcebergTableOf(_): IcebergTableOf,
-    JsonBody(_): JsonBody<Value>,
-) -> Result<Json<Value>, Problem> {
-    Ok(Json(Value::Null))
+    ActingCatalog(catalog): ActingCatalog,
+    IcebergTableOf(ident): IcebergTableOf,
+    JsonBody(scan): JsonBody<ScanJson>,
+) -> Result<Response, Problem> {
+    let scan = scan.settle(&catalog, &ident).await?;
+    let (token, envelope) = envelope::begin(&catalog, ident, scan).await?;
+    Ok(envelope.into_plan(Some(&token.plan_id())))
 }
 
-/// Fetch a plan once more.
+/// Fetch a plan once more, from its beginning.
 #[utoipa::path(
     get, path = "/iceberg/v1/namespaces/{namespace}/tables/{table}/plan/{plan_id}", operation_id = "iceberg_fetch_plan",
     responses((status = 200)),
 )]
-pub(crate) async fn fetch(ActingCatalog(_): ActingCatalog, PlanOf(_, plan_id): PlanOf) -> Result<Json<Value>, Problem> {
-    Err(Refusal::NoSuchPlan(plan_id).into())
+pub(crate) async fn fetch(
+    ActingCatalog(catalog): ActingCatalog,
+    PlanOf(ident, id): PlanOf,
+    Extension(cancelled): Extension<Arc<CancelledPlans>>,
+) -> Result<Response, Problem> {
+    let refused = |why: &str| Problem::from(Refusal::NoSuchPlan(why.to_owned()));
+    let id = PlanId::decode(&id, &catalog).filter(|id| !cancelled.contains(id.plan()));
+    let token = match id {
+        Some(PlanId::Whole(token)) => token,
+        Some(PlanId::Bare(_)) => {
+            return Err(refused("the plan is too long to be fetched by its id: plan the scan again"));
+        }
+        None => return Err(refused("no plan has this id: it was cancelled, has expired, or never was")),
+    };
+    let envelope: Option<Envelope> = envelope::go_on(&catalog, ident, &token).await?;
+    let envelope = envelope.ok_or_else(|| refused("the plan has expired with its snapshot, or is of another table"))?;
+    Ok(envelope.into_plan(None))
 }
 
 /// Cancel a plan: nobody will ask for it again.
@@ -37,6 +60,16 @@ pub(crate) async fn fetch(ActingCatalog(_): ActingCatalog, PlanOf(_, plan_id): P
     delete, path = "/iceberg/v1/namespaces/{namespace}/tables/{table}/plan/{plan_id}",
     operation_id = "iceberg_cancel_plan", responses((status = 204)),
 )]
-pub(crate) async fn cancel(ActingCatalog(_): ActingCatalog, PlanOf(_, plan_id): PlanOf) -> Result<StatusCode, Problem> {
-    Err(Refusal::NoSuchPlan(plan_id).into())
+pub(crate) async fn cancel(
+    ActingCatalog(catalog): ActingCatalog,
+    PlanOf(ident, id): PlanOf,
+    Extension(cancelled): Extension<Arc<CancelledPlans>>,
+) -> Result<StatusCode, Problem> {
+    catalog.load_table(ident).await?;
+    let id = PlanId::decode(&id, &catalog).filter(|id| !cancelled.contains(id.plan()));
+    let id = id.ok_or_else(|| {
+        Refusal::NoSuchPlan("no plan has this id: it was cancelled, has expired, or never was".to_owned())
+    })?;
+    cancelled.insert(id.plan());
+    Ok(StatusCode::NO_CONTENT)
 }

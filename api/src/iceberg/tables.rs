@@ -2,10 +2,11 @@
 
 use axum::Json;
 use axum::http::StatusCode;
-use prunus_catalog::{Catalog, NamespaceName, PageSize};
-use serde::Serialize;
+use prunus_catalog::{Catalog, NamespaceName, PageSize, Snapshots};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::metadata::table_json;
 use super::namespaces::{NamesQuery, Page, find};
 use super::path::{IcebergNamespaceOf, IcebergTableOf, levels_of};
 use crate::access::ActingCatalog;
@@ -63,6 +64,21 @@ async fn names(catalog: &Catalog, namespace: &NamespaceName, page: Page) -> Resu
     Ok((names, false))
 }
 
+/// Which snapshots a client wants to know of.
+#[derive(Deserialize)]
+pub(crate) struct LoadQuery {
+    snapshots: Option<SnapshotsJson>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SnapshotsJson {
+    /// All.
+    All,
+    /// The newest, and those that have a tag.
+    Refs,
+}
+
 /// Load a table: its metadata, as Iceberg has it.
 #[utoipa::path(
     get, path = "/iceberg/v1/namespaces/{namespace}/tables/{table}", operation_id = "iceberg_load_table",
@@ -71,9 +87,14 @@ async fn names(catalog: &Catalog, namespace: &NamespaceName, page: Page) -> Resu
 pub(crate) async fn load(
     ActingCatalog(catalog): ActingCatalog,
     IcebergTableOf(ident): IcebergTableOf,
+    QueryOf(query): QueryOf<LoadQuery>,
 ) -> Result<Json<Value>, Problem> {
-    catalog.load_table(ident).await?;
-    Ok(Json(Value::Null))
+    let wanted = match query.snapshots {
+        Some(SnapshotsJson::Refs) => Snapshots::Named,
+        Some(SnapshotsJson::All) | None => Snapshots::All,
+    };
+    let history = catalog.load_table_history(ident, wanted).await?;
+    Ok(Json(table_json(&history)?))
 }
 
 /// Ask whether there is a table.

@@ -94,6 +94,7 @@ impl PlanJson {
         PlanRequest {
             filter,
             snapshot: position.map_or(snapshot, FilePosition::snapshot),
+            since: None,
             select: self.select,
             nan_order: self.nan_order.into(),
             time_zone: self.time_zone,

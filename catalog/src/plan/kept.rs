@@ -40,10 +40,10 @@ impl KeptPlan {
     /// Whether a request asks for a page of it.
     fn is_of(&self, origin: PlanOrigin, request: &PlanRequest) -> bool {
         // Columns that are selected decide nothing of which files may match.
-        let PlanRequest { filter, snapshot: _, select: _, nan_order, time_zone, pruning, page: _, faults: _ } =
+        let PlanRequest { filter, snapshot: _, since, select: _, nan_order, time_zone, pruning, page: _, faults: _ } =
             &self.request;
         self.origin == origin
-            && (*nan_order, *pruning) == (request.nan_order, request.pruning)
+            && (*nan_order, *pruning, *since) == (request.nan_order, request.pruning, request.since)
             && (time_zone, filter) == (&request.time_zone, &request.filter)
     }
 
@@ -141,6 +141,7 @@ mod tests {
         check(PlanRequest { nan_order: NanOrder::Ieee, ..same() }, false);
         check(PlanRequest { time_zone: Some("UTC".to_owned()), ..same() }, false);
         check(PlanRequest { pruning: Pruning::Off, ..same() }, false);
+        check(PlanRequest { since: Some(SnapshotId(1)), ..same() }, false);
         check(PlanRequest { select: vec!["a".to_owned()], ..same() }, true);
     }
 

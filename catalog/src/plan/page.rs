@@ -132,7 +132,8 @@ impl PlannedPage {
         blocking::run_while_awaited(turn, move |_| Ok(render(&self, &self.load_later(index)?))).await
     }
 
-    pub(super) fn table_id(&self) -> TableId {
+    /// The table that was planned; no other ever has this id.
+    pub fn table_id(&self) -> TableId {
         self.table_id
     }
 

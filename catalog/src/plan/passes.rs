@@ -60,11 +60,6 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// All live files of a snapshot.
-    pub(super) const fn whole(snapshot_id: SnapshotId) -> Self {
-        Self { after: SnapshotId::EMPTY, up_to: snapshot_id }
-    }
-
     fn has_added(self, added: SnapshotId) -> bool {
         self.after < added && added <= self.up_to
     }

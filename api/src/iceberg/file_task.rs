@@ -1,0 +1,38 @@
+//! A file of a plan, as clients are told of it.
+
+use serde::Serialize;
+
+use prunus_catalog::PlannedChunk;
+
+/// A data file. Tables are unpartitioned: what a file holds of a partition, its columns do.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct DataFileJson<'f> {
+    content: &'static str,
+    file_path: &'f str,
+    file_format: &'static str,
+    spec_id: u8,
+    partition: [(); 0],
+    file_size_in_bytes: u64,
+    record_count: u64,
+}
+
+/// Writes the task of a file behind what there is. `residual` is what is left to filter its rows by, as JSON.
+pub(super) fn write(text: &mut Vec<u8>, chunk: &PlannedChunk, index: usize, residual: &[u8]) -> serde_json::Result<()> {
+    let rows = &chunk.files.rows;
+    let file = DataFileJson {
+        content: "data",
+        file_path: rows.path.value(index),
+        file_format: "parquet",
+        spec_id: 0,
+        partition: [],
+        file_size_in_bytes: rows.size_bytes.value(index),
+        record_count: rows.row_count.value(index),
+    };
+    text.extend_from_slice(br#"{"data-file":"#);
+    serde_json::to_writer(&mut *text, &file)?;
+    text.extend_from_slice(br#","residual-filter":"#);
+    text.extend_from_slice(residual);
+    text.push(b'}');
+    Ok(())
+}

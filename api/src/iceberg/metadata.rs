@@ -1,0 +1,149 @@
+//! The metadata of a table, as Iceberg has it, out of what the catalog knows.
+//!
+//! There is no file of it, and there are no manifests: a client that plans scans itself would look for the manifest list of a snapshot,
+//! which is named and is not there. So it fails, and never takes the table for an empty one.
+
+use prunus_catalog::schema::{Schema, Type};
+use prunus_catalog::{Operation, SchemaId, SnapshotId, SnapshotRow, TableHistory};
+use serde_json::{Map, Value, json};
+
+use super::error::Refusal;
+use super::name_mapping::{self, NameMapping};
+use super::types::schema_json;
+
+/// What the names of metadata are below, where a table has no place of its own. Nothing is ever there.
+const NOWHERE: &str = "file:///nowhere";
+/// The ids of partition fields begin behind this one.
+const LAST_PARTITION_ID: u32 = 999;
+
+/// A table, or what of it Iceberg has no words for.
+pub(super) fn table_json(history: &TableHistory) -> Result<Value, Refusal> {
+    let table = &history.table;
+    let location = table.location.as_deref().unwrap_or(NOWHERE).trim_end_matches('/').to_owned();
+    let snapshots: Vec<Value> = history.snapshots.iter().map(|row| snapshot_json(row, &location)).collect();
+    let log = history
+        .snapshots
+        .iter()
+        .map(|row| json!({"snapshot-id": row.snapshot_id.0, "timestamp-ms": row.committed_at_ms}));
+    let last_updated_ms = history.snapshots.last().map_or(table.created_at_ms, |row| row.committed_at_ms);
+    let mut metadata = json!({
+        "format-version": 2,
+        "table-uuid": table.table_id,
+        "location": location,
+        "last-sequence-number": table.current_snapshot.0,
+        "last-updated-ms": last_updated_ms,
+        "last-column-id": last_column_id(history),
+        "current-schema-id": table.schema_id.0,
+        "schemas": schemas(history)?,
+        "default-spec-id": 0,
+        "partition-specs": [{"spec-id": 0, "fields": []}],
+        "last-partition-id": LAST_PARTITION_ID,
+        "default-sort-order-id": 0,
+        "sort-orders": [{"order-id": 0, "fields": []}],
+        "properties": properties(history)?,
+        "snapshots": snapshots,
+        "snapshot-log": log.collect::<Vec<_>>(),
+        "metadata-log": [],
+        "refs": refs(history),
+    });
+    if table.current_snapshot != SnapshotId::EMPTY {
+        metadata["current-snapshot-id"] = table.current_snapshot.0.into();
+    }
+    let metadata_location = format!("{location}/metadata/{}.metadata.json", table.current_snapshot.0);
+    Ok(json!({"metadata-location": metadata_location, "metadata": metadata, "config": {}}))
+}
+
+fn schemas(history: &TableHistory) -> Result<Vec<Value>, Refusal> {
+    let is_meant =
+        |id: SchemaId| id == history.table.schema_id || history.snapshots.iter().any(|row| row.schema_id == id);
+    let meant = history.schemas.iter().filter(|(id, _)| is_meant(*id));
+    meant
+        .map(|(id, schema)| schema_json(id.0, schema).map_err(|faults| not_of_iceberg(*id, history, &faults)))
+        .collect()
+}
+
+fn not_of_iceberg(id: SchemaId, history: &TableHistory, faults: &[String]) -> Refusal {
+    let which = if id == history.table.schema_id { String::new() } else { format!(", as it was in schema {id},") };
+    let (namespace, name) = (&history.table.namespace, &history.table.name);
+    Refusal::NotOfIceberg(format!(
+        "table {namespace}.{name}{which} cannot be told of in Iceberg: {}",
+        faults.join("; ")
+    ))
+}
+
+fn last_column_id(history: &TableHistory) -> i32 {
+    let fields = history.schemas.iter().flat_map(|(_, schema): &(SchemaId, Schema)| schema.fields());
+    fields.map(|field| field.id.0.max(last_id_below(&field.field_type))).max().unwrap_or(0)
+}
+
+fn last_id_below(of: &Type) -> i32 {
+    match of {
+        Type::Primitive(_) => 0,
+        Type::Struct(fields) => {
+            fields.iter().map(|field| field.id.0.max(last_id_below(&field.field_type))).max().unwrap_or(0)
+        }
+        Type::List { element_id, element } => element_id.0.max(last_id_below(element)),
+        Type::Map { key_id, key, value_id, value } => {
+            [key_id.0, value_id.0, last_id_below(key), last_id_below(value)].into_iter().max().unwrap_or(0)
+        }
+    }
+}
+
+/// What the owner set, and the name mapping whatever they set: it is what files without field ids are read by.
+fn properties(history: &TableHistory) -> Result<Map<String, Value>, Refusal> {
+    let mapping = serde_json::to_string(&NameMapping::of(&history.schemas));
+    let mapping = mapping.map_err(|error| Refusal::NotOfIceberg(error.to_string()))?;
+    let set = history.table.properties.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str())));
+    Ok(set.chain([(name_mapping::PROPERTY.to_owned(), mapping.into())]).collect())
+}
+
+fn refs(history: &TableHistory) -> Map<String, Value> {
+    let mut refs = Map::new();
+    for tag in &history.tags {
+        refs.insert(tag.name.clone(), json!({"snapshot-id": tag.snapshot_id.0, "type": "tag"}));
+    }
+    // Nobody but the table's own history is called so.
+    let main = history.table.current_snapshot;
+    refs.remove("main");
+    if main != SnapshotId::EMPTY {
+        refs.insert("main".to_owned(), json!({"snapshot-id": main.0, "type": "branch"}));
+    }
+    refs
+}
+
+fn snapshot_json(row: &SnapshotRow, location: &str) -> Value {
+    let mut json = json!({
+        "snapshot-id": row.snapshot_id.0,
+        "sequence-number": row.snapshot_id.0,
+        "timestamp-ms": row.committed_at_ms,
+        "schema-id": row.schema_id.0,
+        "manifest-list": format!("{location}/metadata/snap-{}-is-planned-by-the-server-alone.avro", row.snapshot_id.0),
+        "summary": summary(row),
+    });
+    if row.parent != SnapshotId::EMPTY {
+        json["parent-snapshot-id"] = row.parent.0.into();
+    }
+    json
+}
+
+/// What the writer noted, and the counts of the catalog.
+fn summary(row: &SnapshotRow) -> Map<String, Value> {
+    let operation = match row.operation {
+        Operation::Append => "append",
+        Operation::Delete => "delete",
+        Operation::Replace => "replace",
+        Operation::Overwrite => "overwrite",
+    };
+    let mut summary: Map<String, Value> =
+        row.summary.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect();
+    let mut count = |key: &str, count: u64| summary.insert(key.to_owned(), count.to_string().into());
+    count("added-data-files", row.added_files);
+    count("deleted-data-files", row.removed_files);
+    count("total-data-files", row.totals.files);
+    count("total-files-size", row.totals.bytes);
+    if row.totals.files_of_unknown_rows == 0 {
+        count("total-records", row.totals.rows);
+    }
+    summary.insert("operation".to_owned(), operation.into());
+    summary
+}

@@ -1,0 +1,87 @@
+//! What keeps clients of Iceberg from reading a file as the catalog does. Whoever would read other values, or count other rows, is told
+//! so, and gets nothing: the file is registered in a way that Iceberg has no words for.
+
+use std::collections::BTreeSet;
+
+use arrow::array::Array;
+use prunus_catalog::{FileLeaf, NamedPartition, PlannedChunk};
+use prunus_statistics::FieldId;
+
+/// What clients take out of a location, or end it at, where it stands for itself.
+const SPLITTING: [char; 5] = ['#', '?', '\t', '\r', '\n'];
+
+/// What a file calls a column that it does not call as the schema does: right only if the name mapping of the table knows it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct OtherName {
+    pub(super) column: FieldId,
+    /// `None` where the file does not hold the column, and calls another one so.
+    pub(super) name: Option<String>,
+    /// A file that does.
+    pub(super) path: String,
+}
+
+/// What of a file a scan wants to be read.
+pub(super) struct Wanted {
+    /// All columns if empty.
+    columns: Vec<String>,
+}
+
+impl Wanted {
+    pub(super) fn of(columns: &[String]) -> Self {
+        Self { columns: columns.to_vec() }
+    }
+
+    /// Whether a column is read, by its key or its path.
+    fn has(&self, key: &str) -> bool {
+        let is_it =
+            |name: &String| key == name || key.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('.'));
+        self.columns.is_empty() || self.columns.iter().any(is_it)
+    }
+}
+
+/// What keeps a file from being read; `None` if nothing does.
+pub(super) fn obstacle(chunk: &PlannedChunk, index: usize, wanted: &Wanted) -> Option<String> {
+    let rows = &chunk.files.rows;
+    let path = rows.path.value(index);
+    if rows.row_count.is_null(index) {
+        return Some(format!("file `{path}` cannot be planned for Iceberg: how many rows it has is not known"));
+    }
+    if path.contains(SPLITTING) {
+        return Some(format!(
+            "file `{path}` cannot be planned for Iceberg: clients would read another one, since they split paths at {}",
+            "`#`, `?`, tabs and line ends"
+        ));
+    }
+    let leaves = rows.leaves.get(index).map(|leaves| &**leaves).unwrap_or_default();
+    let column = chunk.files.partitions.get(index).and_then(|partition| in_path_alone(partition, leaves, wanted))?;
+    Some(format!(
+        "file `{path}` cannot be planned for Iceberg: the value of column `{column}` stands in its path alone, where clients would \
+         read null; select other columns"
+    ))
+}
+
+/// A column that is wanted and whose value a file does not hold, or is not known to hold.
+fn in_path_alone<'p>(partition: &'p NamedPartition, leaves: &[FileLeaf], wanted: &Wanted) -> Option<&'p str> {
+    let is_held = |key: &str| leaves.iter().any(|leaf| leaf.path.join(".") == key);
+    let mut constants = partition.iter().filter(|(_, (_, value))| value.is_some()).map(|(key, _)| key.as_str());
+    constants.find(|key| wanted.has(key) && !is_held(key))
+}
+
+/// The columns that a file calls otherwise, if clients go by names in it: they go by ids where all its leaves have one.
+pub(super) fn other_names(chunk: &PlannedChunk, index: usize, found: &mut BTreeSet<OtherName>) {
+    let Some(names) = chunk.columns.get(index).filter(|names| !names.is_empty()) else { return };
+    let leaves = chunk.files.rows.leaves.get(index).map(|leaves| &**leaves).unwrap_or_default();
+    if !leaves.is_empty() && leaves.iter().all(|leaf| leaf.field_id.is_some_and(|id| id > 0)) {
+        return;
+    }
+    for (column, name) in names.iter() {
+        let is_known = found.iter().any(|known| (known.column, &known.name) == (*column, name));
+        if !is_known {
+            found.insert(OtherName {
+                column: *column,
+                name: name.clone(),
+                path: chunk.files.rows.path.value(index).to_owned(),
+            });
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! A scan: as a client asks for it, and as it is planned, page after page.
+
+use prunus_catalog::{
+    Catalog, Fault, FileId, Filter, PageSize, PlanPage, PlanRequest, SchemaId, SnapshotId, SnapshotRef, TableIdent,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::scan_names::{FoldedNames, visit_names};
+use crate::problem::Problem;
+
+/// What a client asks for. Members that are not known are of no account, and null is as good as absent.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) struct ScanJson {
+    /// The snapshot; the newest if absent.
+    snapshot_id: Option<i64>,
+    /// What was appended after this one,
+    start_snapshot_id: Option<i64>,
+    /// up to this one.
+    end_snapshot_id: Option<i64>,
+    /// The columns that are wanted; all if absent.
+    select: Option<Vec<String>>,
+    filter: Option<Value>,
+    case_sensitive: Option<bool>,
+    /// Whether names are those of the snapshot's schema, and not those of today.
+    use_snapshot_schema: Option<bool>,
+    /// How many rows are enough.
+    min_rows_requested: Option<u64>,
+    /// The columns whose statistics are wanted.
+    stats_fields: Option<Vec<String>>,
+}
+
+/// A scan whose names are those of a schema that is settled. Its snapshot is settled once its first page is planned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Scan {
+    #[serde(skip)]
+    pub(super) snapshot: SnapshotRef,
+    since: Option<i64>,
+    filter: Option<Value>,
+    /// The columns that are wanted, and those of the filter; all if empty.
+    pub(super) columns: Vec<String>,
+    pub(super) min_rows: Option<u64>,
+    pub(super) stats_fields: Vec<String>,
+}
+
+impl ScanJson {
+    /// The scan of a table that is asked for.
+    pub(super) async fn settle(self, catalog: &Catalog, ident: &TableIdent) -> Result<Scan, Problem> {
+        let range = self.range()?;
+        let snapshot = self.snapshot(range, catalog, ident).await?;
+        let mut scan = Scan {
+            snapshot,
+            since: range.map(|(start, _)| start),
+            filter: self.filter,
+            columns: self.select.unwrap_or_default(),
+            min_rows: self.min_rows_requested,
+            stats_fields: self.stats_fields.unwrap_or_default(),
+        };
+        if self.case_sensitive == Some(false) {
+            let found = catalog.load_scan_schema(ident.clone(), snapshot).await?;
+            scan.snapshot = SnapshotRef::Pinned(found.snapshot_id, found.schema_id);
+            scan.name_exactly(&FoldedNames::of(&found.schema))?;
+        }
+        scan.add_columns_of_filter();
+        Ok(scan)
+    }
+
+    fn range(&self) -> Result<Option<(i64, i64)>, Problem> {
+        match (self.snapshot_id, self.start_snapshot_id, self.end_snapshot_id) {
+            (_, None, None) => Ok(None),
+            (None, Some(start), Some(end)) => Ok(Some((start, end))),
+            (Some(_), ..) => Err(Fault::new("snapshot-id and a range of snapshots exclude each other").into()),
+            (None, ..) => Err(Fault::new("start-snapshot-id and end-snapshot-id go together").into()),
+        }
+    }
+
+    /// Names are those of today unless those of the snapshot are asked for: the specification has it so, and clients that do not ask for
+    /// them have bound the filter to the schema that the table has today.
+    async fn snapshot(
+        &self,
+        range: Option<(i64, i64)>,
+        catalog: &Catalog,
+        ident: &TableIdent,
+    ) -> Result<SnapshotRef, Problem> {
+        let Some(id) = range.map(|(_, end)| end).or(self.snapshot_id) else { return Ok(SnapshotRef::Current) };
+        if self.use_snapshot_schema == Some(true) {
+            return Ok(SnapshotRef::Id(SnapshotId(id)));
+        }
+        let today = catalog.load_scan_schema(ident.clone(), SnapshotRef::Current).await?;
+        Ok(SnapshotRef::Pinned(SnapshotId(id), today.schema_id))
+    }
+}
+
+impl Scan {
+    /// The request for a page of so many files.
+    pub(super) fn request(&self, after: Option<FileId>, size: PageSize) -> PlanRequest {
+        PlanRequest {
+            filter: self.filter.clone().map(Filter::Iceberg),
+            snapshot: self.snapshot,
+            since: self.since.map(SnapshotId),
+            page: after.map_or(PlanPage::First(size), |after| PlanPage::After(after, size)),
+            ..PlanRequest::default()
+        }
+    }
+
+    /// The same scan of what its first page was planned of.
+    pub(super) fn pinned(self, snapshot_id: SnapshotId, schema_id: SchemaId) -> Self {
+        Self { snapshot: SnapshotRef::Pinned(snapshot_id, schema_id), ..self }
+    }
+
+    fn name_exactly(&mut self, names: &FoldedNames) -> Result<(), Problem> {
+        let mut faults = Vec::new();
+        let mut name = |at: &str, name: &mut String| match names.exact(at, name) {
+            Ok(exact) => *name = exact,
+            Err(fault) => faults.push(fault),
+        };
+        self.columns.iter_mut().for_each(|column| name("select", column));
+        self.stats_fields.iter_mut().for_each(|column| name("stats-fields", column));
+        if let Some(filter) = &mut self.filter {
+            visit_names(filter, &mut |column| name("filter", column));
+        }
+        if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
+    }
+
+    fn add_columns_of_filter(&mut self) {
+        let (Some(filter), false) = (&mut self.filter, self.columns.is_empty()) else { return };
+        visit_names(filter, &mut |column| {
+            if !self.columns.contains(column) {
+                self.columns.push(column.clone());
+            }
+        });
+    }
+}

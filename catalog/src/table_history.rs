@@ -1,0 +1,85 @@
+//! A table with what it was: for those who want all of it at once, as of one moment.
+
+use prunus_manifest::{MAX_TAGS_PER_TABLE, ReadTransaction, SchemaId, SnapshotId, SnapshotRow, TableRow};
+
+use crate::cancel::Cancelled;
+use crate::catalog::Catalog;
+use crate::name::TableIdent;
+use crate::schema::Schema;
+use crate::schema_json::schema_from_text;
+use crate::tables::{self, Table};
+use crate::tags::Tag;
+use crate::{Error, Result};
+
+/// How many snapshots are read at a time.
+const SNAPSHOTS_PER_READ: u32 = 10_000;
+
+/// Which snapshots are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Snapshots {
+    /// None.
+    None,
+    /// The newest, and those that have a tag.
+    Named,
+    /// All that are not expired.
+    All,
+}
+
+/// A table with what it was.
+#[derive(Clone, Debug)]
+pub struct TableHistory {
+    /// The table as it is.
+    pub table: Table,
+    /// All schemas that it has and had, by their ids, oldest first.
+    pub schemas: Vec<(SchemaId, Schema)>,
+    /// The snapshots that were asked for, oldest first.
+    pub snapshots: Vec<SnapshotRow>,
+    /// The tags, by name.
+    pub tags: Vec<Tag>,
+}
+
+impl Catalog {
+    /// A table with what it was, as of one moment. With all snapshots it takes as long as there are of these.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Store`].
+    pub async fn load_table_history(&self, ident: TableIdent, wanted: Snapshots) -> Result<TableHistory> {
+        self.read_in_turn(move |tx, cancelled| {
+            let row = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
+            let texts = tx.list_schemas(row.table_id)?;
+            let schemas = texts.iter().map(|text| schema_from_text(text).ok_or(Error::StoredSchema));
+            let schemas = (SchemaId::FIRST.0..).map(SchemaId).zip(schemas).map(|(id, schema)| Ok((id, schema?)));
+            let schemas = schemas.collect::<Result<_>>()?;
+            let tags = tx.list_tags(row.table_id, "", u32::try_from(MAX_TAGS_PER_TABLE).unwrap_or(u32::MAX))?;
+            let snapshots = match wanted {
+                Snapshots::None => Vec::new(),
+                Snapshots::Named => named(tx, &row, &tags)?,
+                Snapshots::All => all(tx, &row, cancelled)?,
+            };
+            Ok(TableHistory { table: tables::load(tx, row)?, schemas, snapshots, tags })
+        })
+        .await
+    }
+}
+
+fn named(tx: &ReadTransaction<'_>, table: &TableRow, tags: &[Tag]) -> Result<Vec<SnapshotRow>> {
+    let newest = std::iter::once(table.current_snapshot).filter(|newest| *newest != SnapshotId::EMPTY);
+    let mut ids: Vec<SnapshotId> = tags.iter().map(|tag| tag.snapshot_id).chain(newest).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids.into_iter().map(|id| Ok(tx.load_snapshot(table.table_id, id)?)).collect()
+}
+
+fn all(tx: &ReadTransaction<'_>, table: &TableRow, cancelled: &Cancelled) -> Result<Vec<SnapshotRow>> {
+    let mut snapshots: Vec<SnapshotRow> = Vec::new();
+    loop {
+        cancelled.check()?;
+        let before = snapshots.last().map(|oldest| oldest.snapshot_id);
+        let older = tx.list_snapshots(table.table_id, before, SNAPSHOTS_PER_READ)?;
+        if older.is_empty() {
+            snapshots.reverse();
+            return Ok(snapshots);
+        }
+        snapshots.extend(older);
+    }
+}
