@@ -105,7 +105,8 @@ fn message_of(problem: &Problem) -> String {
         problem => problem.told(),
     };
     let faults = problem.faults();
-    cut_to_limit(if faults.len() > 1 || message.is_empty() { with_faults(message, &faults) } else { message })
+    let is_told = |fault: &Fault| message.contains(&fault.message);
+    cut_to_limit(if faults.iter().all(is_told) { message } else { with_faults(message, &faults) })
 }
 
 /// The message has no other place for them.
@@ -150,8 +151,10 @@ mod tests {
 
     #[test]
     fn all_faults_stand_in_the_message() {
-        let one = Problem::from(Fault::at("filter", "x"));
-        assert!(!message_of(&one).contains("; "));
+        let one = Problem::MalformedBody(vec![Fault::at("filter", "x")]);
+        assert_eq!(message_of(&one), "the body is malformed: x");
+        let untold = Problem::from(Fault::at("filter", "x"));
+        assert!(message_of(&untold).ends_with("; filter: x"), "{}", message_of(&untold));
         let two = Problem::from(vec![Fault::at("filter", "x"), Fault::new("y")]);
         assert!(message_of(&two).ends_with("; filter: x; y"), "{}", message_of(&two));
     }

@@ -1,0 +1,63 @@
+"""What would be read wrongly is refused, and what is refused is named."""
+
+import datetime as dt
+
+import pyarrow as pa
+from client import load
+from native import call, check, commit, create, register, write
+
+
+def refused(work, *words):
+    """That it fails with an error of these words."""
+    try:
+        found = work()
+    except Exception as error:
+        for word in words:
+            check(word in str(error), True, f"`{word}` in {error}")
+        return
+    raise AssertionError(f"nothing was refused: {found}")
+
+
+one = pa.table({"id": pa.array([1], pa.int64())})
+
+# Types that clients would read wrongly, or not at all; all of them at once.
+odd = pa.table({
+    "id": [1], "u32": pa.array([3_000_000_000], pa.uint32()), "u64": pa.array([2**63], pa.uint64()), "half": pa.array([1.5], pa.float16()),
+    "ns": pa.array([1], pa.timestamp("ns")), "ms": pa.array([dt.time(1)], pa.time32("ms")),
+})
+register("odd", [odd])
+refused(lambda: load("odd"), "`u32` is of type uint32", "`u64` is of type uint64", "`half`", "`ns`", "`ms`")
+
+# A file of which it is not known how many rows it has.
+create("uncounted", schema={"fields": [{"name": "id", "type": "int64"}]}, properties={"verification": "declared"})
+commit("uncounted", [{"path": write(one, "uncounted/a.parquet"), "size_bytes": 100}])
+refused(lambda: load("uncounted").scan().to_arrow(), "uncounted/a.parquet", "how many rows")
+refused(lambda: load("uncounted").scan().count(), "uncounted/a.parquet")
+
+# A column whose value stands in the path alone would be null.
+fields = [{"name": "id", "type": "int64"}, {"name": "day", "type": "date"}]
+create("hive", schema={"fields": fields})
+commit("hive", [write(one, "hive/day=2024-01-31/a.parquet")])
+refused(lambda: load("hive").scan().to_arrow(), "day=2024-01-31/a.parquet", "`day`")
+refused(lambda: load("hive").scan(row_filter="day = '2024-01-31'", selected_fields=("id",)).to_arrow(), "`day`")
+check(load("hive").scan(selected_fields=("id",)).to_arrow().to_pydict(), {"id": [1]}, "other columns")
+check(load("hive").scan(row_filter="day = '2024-02-01'").to_arrow().num_rows, 0, "pruned files need not be read")
+
+# A path that PyIceberg would split.
+create("split", schema={"fields": [{"name": "id", "type": "int64"}]})
+commit("split", [write(one, "split/a#b.parquet")])
+refused(lambda: load("split").scan().to_arrow(), "a#b.parquet")
+commit("split", [write(one, "split/a b%20c.parquet")], operation="overwrite", remove=[f"{__import__('native').FOLDER}/split/a#b.parquet"])
+check(load("split").scan().to_arrow().to_pydict(), {"id": [1]}, "other characters stand for themselves")
+
+# Names of columns.
+register("plain", [one])
+refused(lambda: list(load("plain").scan(row_filter="none = 1").plan_files()), "none")
+
+# Whoever plans scans alone looks for what is not there, and does not take the table for an empty one.
+planned_here = {"scan-planning-mode": "client", "rest-scan-planning-enabled": "false"}
+table = load("plain")
+refused(lambda: list(table.inspect.files().to_pylist()), "is-planned-by-the-server-alone")
+refused(lambda: table.append(one))
+
+print("done")
