@@ -1,6 +1,6 @@
 //! The statistics of files as they were registered, with precision and provenance: for people and audits, not for plans.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use prunus_statistics::{FieldId, FileColumn, FileStatistics};
 use rusqlite::Row;
@@ -44,6 +44,22 @@ enum Place {
 /// Files of one manifest, to be read together.
 type FilesByManifest = BTreeMap<ManifestId, Vec<FileId>>;
 
+/// The columns whose statistics are read.
+#[derive(Clone, Copy)]
+enum Columns<'c> {
+    All,
+    These(&'c BTreeSet<FieldId>),
+}
+
+impl Columns<'_> {
+    fn has(self, column: FieldId) -> bool {
+        match self {
+            Self::All => true,
+            Self::These(columns) => columns.contains(&column),
+        }
+    }
+}
+
 impl ReadTransaction<'_> {
     /// The statistics of a file as they were registered, in the newest types of their columns. Reads every column's blocks of the
     /// file's manifest.
@@ -55,7 +71,7 @@ impl ReadTransaction<'_> {
         match place.ok_or(Error::FileNotFound(file_id))? {
             Place::Tail(statistics) => Ok(statistics),
             Place::Manifest(table_id, manifest_id) => {
-                let mut read = self.sealed_statistics(table_id, manifest_id, &[file_id])?;
+                let mut read = self.sealed_statistics((table_id, manifest_id), &[file_id], Columns::All)?;
                 read.pop().map(|(_, statistics)| statistics).ok_or(Error::FileNotFound(file_id))
             }
         }
@@ -81,19 +97,8 @@ impl ReadTransaction<'_> {
 
     /// The same files of one table with their statistics, in their order.
     pub(crate) fn inspect_files(&self, table_id: TableId, rows: Vec<DataFileRow>) -> Result<Vec<InspectedFile>> {
-        let mut sealed = FilesByManifest::new();
-        let mut read: HashMap<FileId, FileStatistics> = HashMap::with_capacity(rows.len());
-        for row in &rows {
-            match row.manifest_id {
-                Some(manifest_id) => sealed.entry(manifest_id).or_default().push(row.file_id),
-                None => {
-                    read.insert(row.file_id, self.load_file_statistics(row.file_id)?);
-                }
-            }
-        }
-        for (manifest_id, file_ids) in sealed {
-            read.extend(self.sealed_statistics(table_id, manifest_id, &file_ids)?);
-        }
+        let places = rows.iter().map(|row| (row.file_id, row.manifest_id));
+        let mut read = self.statistics_of(table_id, places, Columns::All)?;
         let inspected = |row: DataFileRow| {
             let statistics = read.remove(&row.file_id).ok_or(Error::FileNotFound(row.file_id))?;
             Ok(InspectedFile { row, statistics })
@@ -101,12 +106,52 @@ impl ReadTransaction<'_> {
         rows.into_iter().map(inspected).collect()
     }
 
+    /// What is known of these columns of files of one table, each given with its manifest, `None` in the tail; in their order, and in
+    /// the newest types of the columns. It costs as much as it touches manifests, and of each it reads the blocks of these columns
+    /// alone.
+    ///
+    /// # Errors
+    /// [`Error::FileNotFound`], [`Error::MissingBlock`], [`Error::DamagedBlock`], [`Error::DamagedRow`], [`Error::Sqlite`].
+    pub fn load_statistics(
+        &self,
+        table_id: TableId,
+        files: &[(FileId, Option<ManifestId>)],
+        columns: &BTreeSet<FieldId>,
+    ) -> Result<Vec<FileStatistics>> {
+        let mut read = self.statistics_of(table_id, files.iter().copied(), Columns::These(columns))?;
+        let take = |(file_id, _): &(FileId, _)| read.remove(file_id).ok_or(Error::FileNotFound(*file_id));
+        files.iter().map(take).collect()
+    }
+
+    fn statistics_of(
+        &self,
+        table_id: TableId,
+        files: impl Iterator<Item = (FileId, Option<ManifestId>)>,
+        columns: Columns<'_>,
+    ) -> Result<HashMap<FileId, FileStatistics>> {
+        let (mut sealed, mut read) = (FilesByManifest::new(), HashMap::new());
+        for (file_id, manifest_id) in files {
+            match manifest_id {
+                Some(manifest_id) => sealed.entry(manifest_id).or_default().push(file_id),
+                None => {
+                    let mut statistics = self.load_file_statistics(file_id)?;
+                    statistics.columns.retain(|column, _| columns.has(*column));
+                    read.insert(file_id, statistics);
+                }
+            }
+        }
+        for (manifest_id, file_ids) in sealed {
+            read.extend(self.sealed_statistics((table_id, manifest_id), &file_ids, columns)?);
+        }
+        Ok(read)
+    }
+
     /// The statistics of some of a manifest's files.
     fn sealed_statistics(
         &self,
-        table_id: TableId,
-        manifest_id: ManifestId,
+        (table_id, manifest_id): (TableId, ManifestId),
         file_ids: &[FileId],
+        columns: Columns<'_>,
     ) -> Result<Vec<(FileId, FileStatistics)>> {
         let missing = Error::MissingBlock { table_id, manifest_id, block: BlockName::Entries };
         let manifest = self.get_manifest(manifest_id)?.ok_or(missing)?;
@@ -121,7 +166,7 @@ impl ReadTransaction<'_> {
         if read.len() != wanted.len() {
             return Err(manifest.missing(BlockName::Entries));
         }
-        self.read_details(&manifest, |field_id, column_of| {
+        self.read_details(&manifest, columns, |field_id, column_of| {
             for (index, (_, statistics)) in indexes.iter().zip(&mut read) {
                 statistics.columns.extend(column_of(*index)?.map(|column| (field_id, column)));
             }
@@ -137,7 +182,7 @@ impl ReadTransaction<'_> {
     pub(crate) fn sealed_entries(&self, manifest: &ManifestRow) -> Result<(EntryBlock, Vec<FileStatistics>)> {
         let entries = self.load_entry_block(manifest)?;
         let mut all = vec![FileStatistics::default(); entries.len()];
-        self.read_details(manifest, |field_id, column_of| {
+        self.read_details(manifest, Columns::All, |field_id, column_of| {
             for (index, statistics) in all.iter_mut().enumerate() {
                 statistics.columns.extend(column_of(index)?.map(|column| (field_id, column)));
             }
@@ -146,13 +191,14 @@ impl ReadTransaction<'_> {
         Ok((entries, all))
     }
 
-    /// Decodes the details of each column that a manifest has a block of, and hands over what gives those of a file.
+    /// Decodes the details of each of these columns that a manifest has a block of, and hands over what gives those of a file.
     fn read_details(
         &self,
         manifest: &ManifestRow,
+        columns: Columns<'_>,
         mut read: impl FnMut(FieldId, &ColumnOfFile<'_>) -> Result<(), FormatError>,
     ) -> Result<()> {
-        for column in self.list_columns(manifest.table_id)? {
+        for column in self.list_columns(manifest.table_id)?.into_iter().filter(|column| columns.has(column.field_id)) {
             self.read_detail(manifest, column, |column_of| read(column.field_id, column_of))?;
         }
         Ok(())

@@ -1,13 +1,20 @@
 //! The files of one answer, and how the plan goes on behind them.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use prunus_catalog::{Catalog, Error, FileId, Filter, PlannedChunk, PlannedPage, Snapshots, TableIdent, Verdict};
+use prunus_catalog::schema::LeafColumn;
+use prunus_catalog::{
+    Catalog, Error, Fault, FileId, Filter, PlannedChunk, PlannedPage, Snapshots, TableIdent, Verdict,
+};
+
+use prunus_statistics::FileStatistics;
 
 use super::error::Refusal;
-use super::file_task;
+use super::file_statistics::{FileStatisticsJson, columns_of};
+use super::file_task::{self, Beside};
 use super::name_mapping::NameMapping;
 use super::readable::{OtherName, Wanted, obstacle, other_names};
 use super::scan::Scan;
@@ -29,6 +36,7 @@ pub(super) struct Envelope {
 }
 
 /// What was rendered of a chunk of files.
+#[derive(Default)]
 struct Rendered {
     tasks: Vec<u8>,
     /// The last file, if the plan goes on behind it.
@@ -81,58 +89,83 @@ pub(super) async fn go_on(
     Ok(Some(rendered.into_envelope(token, catalog)))
 }
 
-async fn fetch(catalog: &Catalog, ident: &TableIdent, begin: Begin<'_>) -> Result<(PlannedPage, Rendered), Problem> {
+async fn fetch(
+    catalog: &Catalog,
+    ident: &TableIdent,
+    begin: Begin<'_>,
+) -> Result<(Arc<PlannedPage>, Rendered), Problem> {
     let size = catalog.limits().page_size(Some(FILES_PER_ENVELOPE)).or_else(|_| catalog.limits().page_size(None))?;
     let request = begin.scan.request(begin.after, size);
-    let (columns, min_rows, before) = (begin.scan.columns.clone(), begin.scan.min_rows, begin.matching_rows);
-    let render = move |page: &PlannedPage, chunk: &PlannedChunk| {
-        check_columns(page, &columns)?;
-        render(page, chunk, &Wanted::of(&columns), (before, min_rows))
+    let asked = Asked {
+        columns: begin.scan.columns.clone(),
+        stats_fields: begin.scan.stats_fields.clone(),
+        matching_rows: begin.matching_rows,
+        min_rows: begin.scan.min_rows,
     };
-    let (page, rendered) = catalog.plan_page(ident.clone(), request, render).await?;
-    Ok((page, rendered?))
+    if asked.stats_fields.is_empty() {
+        let render = move |page: &PlannedPage, chunk: &PlannedChunk| asked.render(page, chunk, &Known::default());
+        let (page, rendered) = catalog.plan_page(ident.clone(), request, render).await?;
+        return Ok((Arc::new(page), rendered?));
+    }
+    let (page, chunk) = catalog.plan_page(ident.clone(), request, |_, chunk| chunk.clone()).await?;
+    let leaves = columns_of(page.schema(), &asked.stats_fields)?;
+    let (page, ids) = (Arc::new(page), leaves.iter().map(|leaf| leaf.id).collect());
+    let render = move |page: &PlannedPage, chunk: &PlannedChunk, known: &[FileStatistics]| {
+        asked.render(page, chunk, &Known { leaves: &leaves, files: known })
+    };
+    let rendered = Arc::clone(&page).with_statistics(chunk, ids, render).await??;
+    Ok((page, rendered))
 }
 
-/// That the columns that are wanted exist.
-fn check_columns(page: &PlannedPage, columns: &[String]) -> Result<(), Problem> {
-    if columns.is_empty() {
-        return Ok(());
-    }
-    let known = paths_of(page.schema());
-    let fault = |name: &String| prunus_catalog::Fault::at("select", format!("there is no column `{name}`"));
-    let faults: Vec<_> = columns.iter().filter(|name| !known.contains(*name)).map(fault).collect();
-    if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
+/// What is asked of an answer, beside which files.
+struct Asked {
+    columns: Vec<String>,
+    stats_fields: Vec<String>,
+    /// How many rows were told of before that all match.
+    matching_rows: u64,
+    min_rows: Option<u64>,
 }
 
-fn render(
-    page: &PlannedPage,
-    chunk: &PlannedChunk,
-    wanted: &Wanted,
-    (before, min_rows): (u64, Option<u64>),
-) -> Result<Rendered, Problem> {
-    let residuals = page.residuals().iter().map(|filter| written(filter)).collect::<Result<Vec<_>, _>>()?;
-    let last = chunk.files.rows.file_id.values().last().map(|id| FileId(*id));
-    let more_after = if page.chunks() > 1 { last } else { page.next_after() };
-    let mut rendered = Rendered { tasks: Vec::new(), more_after, matching_rows: before, other_names: BTreeSet::new() };
-    for (index, (verdict, residual)) in chunk.verdicts.iter().zip(&chunk.residuals).enumerate() {
-        if min_rows.is_some_and(|enough| rendered.matching_rows >= enough) {
-            rendered.more_after = None;
-            break;
+/// What is known of columns of the files of a chunk; nothing where nothing was asked for.
+#[derive(Default)]
+struct Known<'k> {
+    leaves: &'k [LeafColumn],
+    files: &'k [FileStatistics],
+}
+
+impl Asked {
+    fn render(&self, page: &PlannedPage, chunk: &PlannedChunk, known: &Known<'_>) -> Result<Rendered, Problem> {
+        self.check_columns(page)?;
+        let residuals = page.residuals().iter().map(|filter| written(filter)).collect::<Result<Vec<_>, _>>()?;
+        let last = chunk.files.rows.file_id.values().last().map(|id| FileId(*id));
+        let more_after = if page.chunks() > 1 { last } else { page.next_after() };
+        let wanted = Wanted::of(&self.columns);
+        let mut rendered = Rendered { more_after, matching_rows: self.matching_rows, ..Rendered::default() };
+        for (index, residual) in chunk.residuals.iter().enumerate() {
+            if self.min_rows.is_some_and(|enough| rendered.matching_rows >= enough) {
+                rendered.more_after = None;
+                break;
+            }
+            if let Some(obstacle) = obstacle(chunk, index, &wanted) {
+                return Err(Refusal::NotOfIceberg(obstacle).into());
+            }
+            other_names(chunk, index, &mut rendered.other_names);
+            let residual = residual.and_then(|place| residuals.get(place)).map_or(ALL_ROWS, Vec::as_slice);
+            rendered.add(chunk, index, (residual, known)).map_err(unwritten)?;
         }
-        if let Some(obstacle) = obstacle(chunk, index, wanted) {
-            return Err(Refusal::NotOfIceberg(obstacle).into());
-        }
-        other_names(chunk, index, &mut rendered.other_names);
-        if *verdict == Verdict::All {
-            rendered.matching_rows += chunk.files.rows.row_count.value(index);
-        }
-        if !rendered.tasks.is_empty() {
-            rendered.tasks.push(b',');
-        }
-        let residual = residual.and_then(|place| residuals.get(place)).map_or(ALL_ROWS, Vec::as_slice);
-        file_task::write(&mut rendered.tasks, chunk, index, residual).map_err(unwritten)?;
+        Ok(rendered)
     }
-    Ok(rendered)
+
+    /// That the columns that are wanted exist.
+    fn check_columns(&self, page: &PlannedPage) -> Result<(), Problem> {
+        if self.columns.is_empty() {
+            return Ok(());
+        }
+        let known = paths_of(page.schema());
+        let fault = |name: &String| Fault::at("select", format!("there is no column `{name}`"));
+        let faults: Vec<Fault> = self.columns.iter().filter(|name| !known.contains(*name)).map(fault).collect();
+        if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
+    }
 }
 
 fn written(filter: &Filter) -> Result<Vec<u8>, Problem> {
@@ -169,6 +202,24 @@ async fn check_names(catalog: &Catalog, ident: TableIdent, others: &BTreeSet<Oth
 }
 
 impl Rendered {
+    fn add(
+        &mut self,
+        chunk: &PlannedChunk,
+        index: usize,
+        (residual, known): (&[u8], &Known<'_>),
+    ) -> serde_json::Result<()> {
+        let row_count = chunk.files.rows.row_count.value(index);
+        if chunk.verdicts.get(index) == Some(&Verdict::All) {
+            self.matching_rows = self.matching_rows.saturating_add(row_count);
+        }
+        if !self.tasks.is_empty() {
+            self.tasks.push(b',');
+        }
+        let statistics =
+            known.files.get(index).map(|known_of| FileStatisticsJson::of(known.leaves, known_of, row_count));
+        file_task::write(&mut self.tasks, chunk, index, Beside { residual, statistics: statistics.as_ref() })
+    }
+
     /// `token` is of the plan as it was before.
     fn into_envelope(self, token: &ScanToken, catalog: &Catalog) -> Envelope {
         let rest = self.more_after.map(|last| token.after(last, self.matching_rows, catalog.now_ms()));

@@ -37,5 +37,9 @@ pub(crate) fn script(name: &str) -> String {
 pub(crate) fn run(mut command: Command) {
     let output = command.output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && out.trim_end().ends_with("done"), "{command:?} ended with {}\n{out}\n{err}", output.status);
+    assert!(
+        output.status.success() && out.trim_end().ends_with("done"),
+        "{command:?} ended with {}\n{out}\n{err}",
+        output.status
+    );
 }

@@ -1,12 +1,15 @@
 //! A page of a plan, whose files are read a chunk at a time.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use prunus_manifest::{DataFileColumns, Distinct, FileId, ReadTransaction, SchemaId, SnapshotId, TableId, TableRow};
+use prunus_manifest::{
+    DataFileColumns, Distinct, FileId, ManifestId, ReadTransaction, SchemaId, SnapshotId, TableId, TableRow,
+};
 use prunus_pruner::Verdict;
-use prunus_statistics::FieldId;
+use prunus_statistics::{FieldId, FileStatistics};
 
 use super::filter::{Filter, ReadFilter, WrittenResiduals};
 use super::kept::KeptPlan;
@@ -130,6 +133,41 @@ impl PlannedPage {
     ) -> Result<T> {
         let turn = self.catalog.admission.read().await?;
         blocking::run_while_awaited(turn, move |_| Ok(render(&self, &self.load_later(index)?))).await
+    }
+
+    /// What `render` makes of a chunk with what is known of these columns of its files, each in the type that it has in the schema; on
+    /// a thread that may block.
+    ///
+    /// # Errors
+    /// [`crate::Error::Expired`] if the files are forgotten meanwhile; [`crate::Error::Store`].
+    pub async fn with_statistics<T: Send + 'static>(
+        self: Arc<Self>,
+        chunk: PlannedChunk,
+        columns: BTreeSet<FieldId>,
+        render: impl FnOnce(&Self, &PlannedChunk, &[FileStatistics]) -> T + Send + 'static,
+    ) -> Result<T> {
+        let turn = self.catalog.admission.read().await?;
+        blocking::run_while_awaited(turn, move |_| {
+            let known = self.catalog.store.read(|tx| {
+                let known = self.load_statistics(tx, &chunk, &columns);
+                known.map_err(|error| gone_or_lost(tx, self.table_id, self.snapshot_id, error))
+            })?;
+            Ok(render(&self, &chunk, &known))
+        })
+        .await
+    }
+
+    fn load_statistics(
+        &self,
+        tx: &ReadTransaction<'_>,
+        chunk: &PlannedChunk,
+        columns: &BTreeSet<FieldId>,
+    ) -> Result<Vec<FileStatistics>> {
+        let manifests = chunk.files.rows.manifest_id.iter().map(|manifest_id| manifest_id.map(ManifestId));
+        let file_ids = chunk.files.rows.file_id.values().iter().copied().map(FileId);
+        let known = tx.load_statistics(self.table_id, &file_ids.zip(manifests).collect::<Vec<_>>(), columns)?;
+        let Some(history) = &self.history else { return Ok(known) };
+        Ok(known.into_iter().map(|known| history.read_as(known, &self.schema.leaves)).collect())
     }
 
     /// The table that was planned; no other ever has this id.
