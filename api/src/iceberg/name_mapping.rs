@@ -1,7 +1,8 @@
 //! Which column a name in a file means, where the file has no field ids.
 //!
 //! A table has one mapping for all its files, so each name is one column's: the column's that has it now, or else the one's that had it,
-//! if only one ever did. What files call otherwise clients cannot find, and plans of such files are refused.
+//! if only one ever did. Columns that are gone are there, too, for snapshots that have them. What files call otherwise clients cannot
+//! find, and plans of such files are refused.
 
 use std::collections::BTreeMap;
 
@@ -37,8 +38,8 @@ impl NameMapping {
     pub(super) fn of(schemas: &[(SchemaId, Schema)]) -> Self {
         let mut names = Names::new();
         schemas.iter().for_each(|(_, schema)| add_names(schema.fields(), &mut names));
-        let current = schemas.last().map(|(_, schema)| schema.fields()).unwrap_or_default();
-        Self { fields: mapped(current, &names) }
+        let newest_first: Vec<&[Field]> = schemas.iter().rev().map(|(_, schema)| schema.fields()).collect();
+        Self { fields: mapped(&newest_first, &names) }
     }
 
     /// Whether it takes a name in a file for a column, both dotted paths; without a name, never: then it would take some other
@@ -78,14 +79,32 @@ fn add_below(of: &Type, names: &mut Names) {
     }
 }
 
-fn mapped(fields: &[Field], names: &Names) -> Vec<MappedField> {
-    let map = |field: &Field| {
-        let former = names.get(&field.id).into_iter().flatten().filter(|name| **name != field.name);
-        let is_free = |name: &&String| is_of_one(name, field.id, names);
-        let all = std::iter::once(&field.name).chain(former.filter(is_free)).cloned().collect();
-        MappedField { field_id: field.id.0, names: all, fields: mapped_below(&field.field_type, names) }
+/// The fields that stand beside each other in any of the schemas, newest first; those that are gone have the names alone that only
+/// they ever had.
+fn mapped(newest_first: &[&[Field]], names: &Names) -> Vec<MappedField> {
+    let mut fields: Vec<&Field> = Vec::new();
+    for field in newest_first.iter().copied().flatten() {
+        if fields.iter().all(|known| known.id != field.id) {
+            fields.push(field);
+        }
+    }
+    let current = newest_first.first().copied().unwrap_or_default();
+    let map = |field: &&Field| {
+        let is_current = current.iter().any(|known| known.id == field.id);
+        let all = names.get(&field.id).into_iter().flatten();
+        let is_its = |name: &&String| (is_current && **name == field.name) || is_of_one(name, field.id, names);
+        let mut its: Vec<String> = all.filter(is_its).cloned().collect();
+        its.sort_by_key(|name| *name != field.name);
+        let below: Vec<&Type> = newest_first
+            .iter()
+            .copied()
+            .flatten()
+            .filter(|same| same.id == field.id)
+            .map(|same| &same.field_type)
+            .collect();
+        MappedField { field_id: field.id.0, names: its, fields: mapped_below(&below, names) }
     };
-    fields.iter().map(map).collect()
+    fields.iter().map(map).filter(|mapped| !mapped.names.is_empty()).collect()
 }
 
 /// Whether no other field has or had a name. Fields of other structs count, too: which struct a field was in is not asked.
@@ -93,18 +112,33 @@ fn is_of_one(name: &str, field: FieldId, names: &Names) -> bool {
     names.iter().all(|(other, names)| *other == field || names.iter().all(|known| known != name))
 }
 
-fn mapped_below(of: &Type, names: &Names) -> Vec<MappedField> {
-    let item = |id: FieldId, name: &str, item: &Type| MappedField {
+/// What is mapped inside a field, which had these types, newest first. Only structs change what they hold.
+fn mapped_below(newest_first: &[&Type], names: &Names) -> Vec<MappedField> {
+    let item = |id: FieldId, name: &str, of: Vec<&Type>| MappedField {
         field_id: id.0,
         names: vec![name.to_owned()],
-        fields: mapped_below(item, names),
+        fields: mapped_below(&of, names),
     };
-    match of {
-        Type::Primitive(_) => Vec::new(),
-        Type::Struct(fields) => mapped(fields, names),
-        Type::List { element_id, element } => vec![item(*element_id, "element", element)],
-        Type::Map { key_id, key, value_id, value } => {
-            vec![item(*key_id, "key", key), item(*value_id, "value", value)]
+    match newest_first.first() {
+        None | Some(Type::Primitive(_)) => Vec::new(),
+        Some(Type::Struct(_)) => {
+            let structs = newest_first
+                .iter()
+                .filter_map(|of| if let Type::Struct(fields) = of { Some(&fields[..]) } else { None });
+            mapped(&structs.collect::<Vec<_>>(), names)
+        }
+        Some(Type::List { element_id, .. }) => {
+            let elements = newest_first
+                .iter()
+                .filter_map(|of| if let Type::List { element, .. } = of { Some(&**element) } else { None });
+            vec![item(*element_id, "element", elements.collect())]
+        }
+        Some(Type::Map { key_id, value_id, .. }) => {
+            let both = newest_first
+                .iter()
+                .filter_map(|of| if let Type::Map { key, value, .. } = of { Some((&**key, &**value)) } else { None });
+            let (keys, values) = both.unzip();
+            vec![item(*key_id, "key", keys), item(*value_id, "value", values)]
         }
     }
 }
@@ -157,8 +191,9 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_a_column_that_is_gone_is_nobodys() {
-        let mapping = mapping(&[&[(1, "a"), (2, "b")], &[(2, "b")], &[(2, "a")], &[(2, "c")]]);
+    fn a_column_that_is_gone_has_what_nobody_else_had() {
+        let mapping = mapping(&[&[(1, "a"), (2, "b"), (3, "x")], &[(2, "b")], &[(2, "a")], &[(2, "c")]]);
         assert!(!mapping.finds(FieldId(2), Some("a")) && mapping.finds(FieldId(2), Some("b")));
+        assert!(!mapping.finds(FieldId(1), Some("a")) && mapping.finds(FieldId(3), Some("x")));
     }
 }

@@ -2,16 +2,12 @@
 
 use serde_json::{Value, json};
 
+use super::{TABLE, check_refused};
 use crate::server::Server;
 
-const TABLE: &str = "/iceberg/v1/namespaces/n/tables/t";
-
 #[track_caller]
-fn check((status, answer): (u16, Value), expected: u16, exception: &str) {
-    let error = &answer["error"];
-    assert_eq!((status, &error["code"], &error["type"]), (expected, &json!(expected), &json!(exception)), "{answer}");
-    assert!(!error["message"].as_str().unwrap().is_empty());
-    assert_eq!(answer.as_object().unwrap().len(), 1);
+fn check(answer: (u16, Value), expected: u16, exception: &str) {
+    check_refused(&answer, expected, exception);
 }
 
 #[tokio::test]
