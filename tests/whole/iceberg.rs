@@ -2,3 +2,5 @@
 
 mod errors;
 mod names;
+mod past_names;
+mod plan;

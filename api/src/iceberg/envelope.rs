@@ -11,7 +11,7 @@ use super::file_task;
 use super::name_mapping::NameMapping;
 use super::readable::{OtherName, Wanted, obstacle, other_names};
 use super::scan::Scan;
-use super::scan_names::paths_of;
+use super::scan_names::fields_of;
 use super::scan_token::ScanToken;
 use crate::problem::Problem;
 
@@ -51,7 +51,7 @@ pub(super) async fn begin(catalog: &Catalog, ident: TableIdent, scan: Scan) -> R
     let (page, rendered) = fetch(catalog, &ident, begin).await?;
     check_names(catalog, ident, &rendered.other_names).await?;
     let planned = (page.table_id().0, page.snapshot_id, page.schema_id);
-    let token = ScanToken::begin(scan, planned, catalog.now_ms());
+    let token = ScanToken::begin(scan, planned, catalog);
     let envelope = rendered.into_envelope(&token, catalog);
     Ok((token, envelope))
 }
@@ -85,9 +85,10 @@ async fn fetch(catalog: &Catalog, ident: &TableIdent, begin: Begin<'_>) -> Resul
     let size = catalog.limits().page_size(Some(FILES_PER_ENVELOPE)).or_else(|_| catalog.limits().page_size(None))?;
     let request = begin.scan.request(begin.after, size);
     let (columns, min_rows, before) = (begin.scan.columns.clone(), begin.scan.min_rows, begin.matching_rows);
+    let lost = begin.scan.lost.clone();
     let render = move |page: &PlannedPage, chunk: &PlannedChunk| {
         check_columns(page, &columns)?;
-        render(page, chunk, &Wanted::of(&columns), (before, min_rows))
+        render(page, chunk, &Wanted::of(&columns, lost.as_deref()), (before, min_rows))
     };
     let (page, rendered) = catalog.plan_page(ident.clone(), request, render).await?;
     Ok((page, rendered?))
@@ -98,9 +99,9 @@ fn check_columns(page: &PlannedPage, columns: &[String]) -> Result<(), Problem> 
     if columns.is_empty() {
         return Ok(());
     }
-    let known = paths_of(page.schema());
+    let known = fields_of(page.schema());
     let fault = |name: &String| prunus_catalog::Fault::at("select", format!("there is no column `{name}`"));
-    let faults: Vec<_> = columns.iter().filter(|name| !known.contains(*name)).map(fault).collect();
+    let faults: Vec<_> = columns.iter().filter(|name| !known.contains_key(*name)).map(fault).collect();
     if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
 }
 
