@@ -36,7 +36,9 @@ impl NameMapping {
     /// That of a table whose schemas these are, the newest last.
     pub(super) fn of(schemas: &[(SchemaId, Schema)]) -> Self {
         let mut names = Names::new();
-        schemas.iter().for_each(|(_, schema)| add_names(schema.fields(), &mut names));
+        for (_, schema) in schemas {
+            add_names(schema.fields(), &mut names);
+        }
         let current = schemas.last().map(|(_, schema)| schema.fields()).unwrap_or_default();
         Self { fields: mapped(current, &names) }
     }

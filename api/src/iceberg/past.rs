@@ -43,7 +43,9 @@ impl Past {
     /// selected, or among all if none is.
     pub(super) fn lost(&self, selected: &[String]) -> Option<String> {
         let is_wanted = |path: &str| {
-            let is_it = |name: &String| path.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+            let is_it = |name: &String| {
+                path.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
             selected.is_empty() || selected.iter().any(is_it)
         };
         let is_lost = |(path, id): &(&String, &FieldId)| is_wanted(path) && !self.mapping.finds(**id, Some(path));
@@ -59,7 +61,9 @@ impl Past {
             if own.is_none() || self.today.contains_key(name) {
                 names.push(name.clone());
             }
-            names.extend(self.today.iter().filter(|(path, id)| own == Some(id) && *path != name).map(|(path, _)| path.clone()));
+            names.extend(
+                self.today.iter().filter(|(path, id)| own == Some(id) && *path != name).map(|(path, _)| path.clone()),
+            );
         }
         names
     }

@@ -1,7 +1,7 @@
 //! What keeps clients of Iceberg from reading a file as the catalog does. Whoever would read other values, or count other rows, is told
 //! so, and gets nothing: the file is registered in a way that Iceberg has no words for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arrow::array::Array;
 use prunus_catalog::{FileLeaf, NamedPartition, PlannedChunk};
@@ -56,7 +56,7 @@ pub(super) fn obstacle(chunk: &PlannedChunk, index: usize, wanted: &Wanted) -> O
     }
     let leaves = rows.leaves.get(index).map(|leaves| &**leaves).unwrap_or_default();
     // A constant of a column that the table has no more is not named among those of today.
-    let has_ids = go_by_ids(leaves) && rows.partition.get(index).is_none_or(|constants| constants.is_empty());
+    let has_ids = go_by_ids(leaves) && rows.partition.get(index).is_none_or(BTreeMap::is_empty);
     if let Some(lost) = wanted.lost.as_ref().filter(|_| !has_ids) {
         return Some(format!(
             "file `{path}` cannot be planned for Iceberg: it has no field ids, or values in its path, and clients would not find the \

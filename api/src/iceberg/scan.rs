@@ -1,7 +1,8 @@
 //! A scan: as a client asks for it, and as it is planned, page after page.
 
 use prunus_catalog::{
-    Catalog, Fault, FileId, Filter, PageSize, PlanPage, PlanRequest, Pruning, SchemaId, SnapshotId, SnapshotRef, TableIdent,
+    Catalog, Fault, FileId, Filter, PageSize, PlanPage, PlanRequest, Pruning, SchemaId, SnapshotId, SnapshotRef,
+    TableIdent,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -126,7 +127,7 @@ impl Scan {
         let mut faults = Vec::new();
         let mut name = |at: &str, name: &mut String| match names.exact(at, name) {
             Ok(exact) => *name = exact,
-            Err(fault) => faults.push(fault),
+            Err(fault) => faults.push(*fault),
         };
         self.columns.iter_mut().for_each(|column| name("select", column));
         self.stats_fields.iter_mut().for_each(|column| name("stats-fields", column));

@@ -16,7 +16,11 @@ async fn server(changes: &Value) -> Server {
     let server = Server::start(4).await;
     let path = server.data().join("f.parquet");
     let column = || Arc::new(Int64Array::from_iter_values(1..=3)) as _;
-    rows::write(&path, &RecordBatch::try_from_iter([("a", column()), ("b", column())]).unwrap(), EnabledStatistics::Chunk);
+    rows::write(
+        &path,
+        &RecordBatch::try_from_iter([("a", column()), ("b", column())]).unwrap(),
+        EnabledStatistics::Chunk,
+    );
     let path = path.to_str().unwrap();
     server.create_table("t", json!({"schema_from": path, "location": server.data()})).await;
     server.commit("t", append([path])).await;

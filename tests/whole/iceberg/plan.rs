@@ -78,7 +78,8 @@ async fn a_long_plan_is_complete_while_the_table_changes() {
 async fn a_plan_has_all_that_clients_need() {
     let server = Server::start(2).await;
     small(&server).await;
-    let plan = made(ask(&server, "plan", &json!({"unknown": 1, "filter": {"type": "lt", "term": "id", "value": 98}})).await);
+    let plan =
+        made(ask(&server, "plan", &json!({"unknown": 1, "filter": {"type": "lt", "term": "id", "value": 98}})).await);
     assert_eq!((&plan["status"], plan.get("plan-tasks")), (&json!("completed"), None));
     let path = format!("file://{}", server.path("a"));
     let file = json!({"content": "data", "file-path": path, "file-format": "parquet", "spec-id": 0, "partition": [],
@@ -90,9 +91,7 @@ async fn a_plan_has_all_that_clients_need() {
 async fn what_is_left_to_filter_is_told_in_the_form_of_the_filter() {
     let server = Server::start(2).await;
     server.create_declared("t").await;
-    let file = |path: &str, min: u32, max: u32, nulls: u32| {
-        json!({"path": path, "size_bytes": 7, "row_count": 9, "columns": {"id": {"min": min, "max": max, "null_count": nulls}}})
-    };
+    let file = |path: &str, min: u32, max: u32, nulls: u32| json!({"path": path, "size_bytes": 7, "row_count": 9, "columns": {"id": {"min": min, "max": max, "null_count": nulls}}});
     let add = json!([file("a", 1, 5, 0), file("b", 4, 9, 0), file("c", 8, 9, 1)]);
     server.commit("t", json!({"operation": "append", "add": add})).await;
     let plan = async |filter: &Value| made(ask(&server, "plan", &json!({"filter": filter})).await);
@@ -205,7 +204,8 @@ async fn enough_rows_end_a_plan() {
     assert_eq!(files(&made(ask(&server, "plan", &plan(2, json!(true))).await)), ["a", "b"]);
     assert_eq!(files(&made(ask(&server, "plan", &plan(9, json!(true))).await)), ["a", "b", "c"]);
     // Of none of these is it known that its row matches.
-    let unknown = json!({"type": "eq", "term": {"type": "transform", "transform": "bucket[4]", "term": "id"}, "value": 3});
+    let unknown =
+        json!({"type": "eq", "term": {"type": "transform", "transform": "bucket[4]", "term": "id"}, "value": 3});
     assert_eq!(files(&made(ask(&server, "plan", &plan(1, unknown)).await)), ["a", "b", "c"]);
 }
 
