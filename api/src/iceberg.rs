@@ -12,6 +12,7 @@ mod file_task;
 mod metadata;
 mod name_mapping;
 mod namespaces;
+mod past;
 mod path;
 mod plan;
 mod readable;

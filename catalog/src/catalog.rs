@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use prunus_manifest::{PowerLoss, Store, StoreOptions};
 use tokio::sync::Notify;
+use uuid::Uuid;
 
 use crate::access::{Principal, Tokens};
 use crate::activity::Activity;
@@ -182,6 +183,11 @@ impl Catalog {
     /// What time it is, in milliseconds since 1970-01-01T00:00Z.
     pub fn now_ms(&self) -> i64 {
         self.clock.now_ms()
+    }
+
+    /// An identity that was never given before.
+    pub fn new_uuid(&self) -> Uuid {
+        self.clock.new_uuid()
     }
 
     /// How much it takes at once.

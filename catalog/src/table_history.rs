@@ -50,7 +50,7 @@ impl Catalog {
             let schemas = texts.iter().map(|text| schema_from_text(text).ok_or(Error::StoredSchema));
             let schemas = (SchemaId::FIRST.0..).map(SchemaId).zip(schemas).map(|(id, schema)| Ok((id, schema?)));
             let schemas = schemas.collect::<Result<_>>()?;
-            let tags = tx.list_tags(row.table_id, "", u32::try_from(MAX_TAGS_PER_TABLE).unwrap_or(u32::MAX))?;
+            let tags = tx.list_tags(row.table_id, "", MAX_TAGS_PER_TABLE)?;
             let snapshots = match wanted {
                 Snapshots::None => Vec::new(),
                 Snapshots::Named => named(tx, &row, &tags)?,

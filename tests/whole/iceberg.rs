@@ -4,6 +4,7 @@ mod errors;
 mod filters;
 mod metadata;
 mod names;
+mod past_names;
 mod plans;
 mod ranges;
 mod statistics;

@@ -10,7 +10,7 @@ use prunus_catalog::{
     Catalog, Error, Fault, FileId, Filter, PlannedChunk, PlannedPage, Snapshots, TableIdent, Verdict,
 };
 
-use prunus_statistics::FileStatistics;
+use prunus_statistics::{FieldId, FileStatistics};
 
 use super::error::Refusal;
 use super::file_statistics::{FileStatisticsJson, columns_of};
@@ -18,7 +18,7 @@ use super::file_task::{self, Beside};
 use super::name_mapping::NameMapping;
 use super::readable::{OtherName, Wanted, obstacle, other_names};
 use super::scan::Scan;
-use super::scan_names::paths_of;
+use super::scan_names::fields_of;
 use super::scan_token::ScanToken;
 use crate::problem::Problem;
 
@@ -57,9 +57,9 @@ struct Begin<'s> {
 pub(super) async fn begin(catalog: &Catalog, ident: TableIdent, scan: Scan) -> Result<(ScanToken, Envelope), Problem> {
     let begin = Begin { scan: &scan, after: None, matching_rows: 0 };
     let (page, rendered) = fetch(catalog, &ident, begin).await?;
-    check_names(catalog, ident, &rendered.other_names).await?;
+    check_names((catalog, ident), &page, &scan, &rendered.other_names).await?;
     let planned = (page.table_id().0, page.snapshot_id, page.schema_id);
-    let token = ScanToken::begin(scan, planned, catalog.now_ms());
+    let token = ScanToken::begin(scan, planned, catalog);
     let envelope = rendered.into_envelope(&token, catalog);
     Ok((token, envelope))
 }
@@ -85,7 +85,7 @@ pub(super) async fn go_on(
     if page.table_id().0 != token.table_id {
         return Ok(None);
     }
-    check_names(catalog, ident, &rendered.other_names).await?;
+    check_names((catalog, ident), &page, &scan, &rendered.other_names).await?;
     Ok(Some(rendered.into_envelope(token, catalog)))
 }
 
@@ -98,6 +98,7 @@ async fn fetch(
     let request = begin.scan.request(begin.after, size);
     let asked = Asked {
         columns: begin.scan.columns.clone(),
+        lost: begin.scan.lost.clone(),
         stats_fields: begin.scan.stats_fields.clone(),
         matching_rows: begin.matching_rows,
         min_rows: begin.scan.min_rows,
@@ -120,6 +121,7 @@ async fn fetch(
 /// What is asked of an answer, beside which files.
 struct Asked {
     columns: Vec<String>,
+    lost: Option<String>,
     stats_fields: Vec<String>,
     /// How many rows were told of before that all match.
     matching_rows: u64,
@@ -139,7 +141,7 @@ impl Asked {
         let residuals = page.residuals().iter().map(|filter| written(filter)).collect::<Result<Vec<_>, _>>()?;
         let last = chunk.files.rows.file_id.values().last().map(|id| FileId(*id));
         let more_after = if page.chunks() > 1 { last } else { page.next_after() };
-        let wanted = Wanted::of(&self.columns);
+        let wanted = Wanted::of(&self.columns, self.lost.as_deref());
         let mut rendered = Rendered { more_after, matching_rows: self.matching_rows, ..Rendered::default() };
         for (index, residual) in chunk.residuals.iter().enumerate() {
             if self.min_rows.is_some_and(|enough| rendered.matching_rows >= enough) {
@@ -161,9 +163,9 @@ impl Asked {
         if self.columns.is_empty() {
             return Ok(());
         }
-        let known = paths_of(page.schema());
+        let known = fields_of(page.schema());
         let fault = |name: &String| Fault::at("select", format!("there is no column `{name}`"));
-        let faults: Vec<Fault> = self.columns.iter().filter(|name| !known.contains(*name)).map(fault).collect();
+        let faults: Vec<Fault> = self.columns.iter().filter(|name| !known.contains_key(*name)).map(fault).collect();
         if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
     }
 }
@@ -180,24 +182,23 @@ fn unwritten(error: serde_json::Error) -> Problem {
 }
 
 /// That clients find the columns which files call otherwise, by the names that the mapping of the table has of them.
-async fn check_names(catalog: &Catalog, ident: TableIdent, others: &BTreeSet<OtherName>) -> Result<(), Problem> {
+async fn check_names(
+    (catalog, ident): (&Catalog, TableIdent),
+    page: &PlannedPage,
+    scan: &Scan,
+    others: &BTreeSet<OtherName>,
+) -> Result<(), Problem> {
     if others.is_empty() {
         return Ok(());
     }
+    let (fields, wanted) = (fields_of(page.schema()), Wanted::of(&scan.columns, None));
+    let is_wanted = |column: FieldId| fields.iter().any(|(path, id)| *id == column && wanted.has(path));
     let history = catalog.load_table_history(ident, Snapshots::None).await?;
     let mapping = NameMapping::of(&history.schemas);
-    match others.iter().find(|other| !mapping.finds(other.column, other.name.as_deref())) {
+    let is_lost = |other: &&OtherName| is_wanted(other.column) && !mapping.finds(other.column, other.name.as_deref());
+    match others.iter().find(is_lost) {
+        Some(lost) => Err(Refusal::NotOfIceberg(lost.to_string()).into()),
         None => Ok(()),
-        Some(OtherName { column, name: Some(name), path }) => Err(Refusal::NotOfIceberg(format!(
-            "file `{path}` cannot be planned for Iceberg: it has no field ids and calls the column {column} `{name}`, a name that is \
-             or was another column's, too"
-        ))
-        .into()),
-        Some(OtherName { column, name: None, path }) => Err(Refusal::NotOfIceberg(format!(
-            "file `{path}` cannot be planned for Iceberg: it has no field ids, and a column that clients would take for the column \
-             {column}, which it does not hold"
-        ))
-        .into()),
     }
 }
 

@@ -1,14 +1,12 @@
 //! What is known of columns of a file, as Iceberg has it: counts, and bounds in hexadecimal. What is not known is not said, nor is a
 //! guess.
 
-use std::collections::BTreeSet;
-
 use prunus_catalog::Fault;
 use prunus_catalog::schema::{LeafColumn, Schema};
 use prunus_statistics::{Bound, FieldId, FileColumn, FileStatistics, Precision, PrimitiveType, Value};
 use serde::Serialize;
 
-use super::scan_names::paths_of;
+use super::scan_names::fields_of;
 use super::single_value::{Side, encode};
 use crate::problem::Problem;
 
@@ -41,8 +39,8 @@ pub(super) struct FileStatisticsJson {
 
 /// The columns whose statistics are asked for: those of these names, and those inside them that have one value for each row.
 pub(super) fn columns_of(schema: &Schema, names: &[String]) -> Result<Vec<LeafColumn>, Problem> {
-    let known: BTreeSet<String> = paths_of(schema);
-    let unknown = names.iter().filter(|name| !known.contains(*name));
+    let known = fields_of(schema);
+    let unknown = names.iter().filter(|name| !known.contains_key(*name));
     let faults: Vec<Fault> =
         unknown.map(|name| Fault::at("stats-fields", format!("there is no column `{name}`"))).collect();
     if !faults.is_empty() {

@@ -46,8 +46,8 @@ pub(super) fn table_json(history: &TableHistory) -> Result<Value, Refusal> {
         "metadata-log": [],
         "refs": refs(history),
     });
-    if table.current_snapshot != SnapshotId::EMPTY {
-        metadata["current-snapshot-id"] = table.current_snapshot.0.into();
+    if let (Some(members), true) = (metadata.as_object_mut(), table.current_snapshot != SnapshotId::EMPTY) {
+        members.insert("current-snapshot-id".to_owned(), table.current_snapshot.0.into());
     }
     let metadata_location = format!("{location}/metadata/{}.metadata.json", table.current_snapshot.0);
     Ok(json!({"metadata-location": metadata_location, "metadata": metadata, "config": {}}))
@@ -120,8 +120,8 @@ fn snapshot_json(row: &SnapshotRow, location: &str) -> Value {
         "manifest-list": format!("{location}/metadata/snap-{}-is-planned-by-the-server-alone.avro", row.snapshot_id.0),
         "summary": summary(row),
     });
-    if row.parent != SnapshotId::EMPTY {
-        json["parent-snapshot-id"] = row.parent.0.into();
+    if let (Some(members), true) = (json.as_object_mut(), row.parent != SnapshotId::EMPTY) {
+        members.insert("parent-snapshot-id".to_owned(), row.parent.0.into());
     }
     json
 }

@@ -1,7 +1,8 @@
 //! What keeps clients of Iceberg from reading a file as the catalog does. Whoever would read other values, or count other rows, is told
 //! so, and gets nothing: the file is registered in a way that Iceberg has no words for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use arrow::array::Array;
 use prunus_catalog::{FileLeaf, NamedPartition, PlannedChunk};
@@ -20,19 +21,32 @@ pub(super) struct OtherName {
     pub(super) path: String,
 }
 
+impl fmt::Display for OtherName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { column, name, path } = self;
+        write!(f, "file `{path}` cannot be planned for Iceberg: it has no field ids, and ")?;
+        match name {
+            Some(name) => write!(f, "calls column {column} `{name}`, which is, or was, another column's name, too"),
+            None => write!(f, "clients would take another of its columns for column {column}, which it does not hold"),
+        }
+    }
+}
+
 /// What of a file a scan wants to be read.
 pub(super) struct Wanted {
     /// All columns if empty.
     columns: Vec<String>,
+    /// One that only ids can tell of.
+    lost: Option<String>,
 }
 
 impl Wanted {
-    pub(super) fn of(columns: &[String]) -> Self {
-        Self { columns: columns.to_vec() }
+    pub(super) fn of(columns: &[String], lost: Option<&str>) -> Self {
+        Self { columns: columns.to_vec(), lost: lost.map(str::to_owned) }
     }
 
     /// Whether a column is read, by its key or its path.
-    fn has(&self, key: &str) -> bool {
+    pub(super) fn has(&self, key: &str) -> bool {
         let is_it =
             |name: &String| key == name || key.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('.'));
         self.columns.is_empty() || self.columns.iter().any(is_it)
@@ -53,6 +67,14 @@ pub(super) fn obstacle(chunk: &PlannedChunk, index: usize, wanted: &Wanted) -> O
         ));
     }
     let leaves = rows.leaves.get(index).map(|leaves| &**leaves).unwrap_or_default();
+    // A constant of a column that the table has no more is not named among those of today.
+    let has_ids = go_by_ids(leaves) && rows.partition.get(index).is_none_or(BTreeMap::is_empty);
+    if let Some(lost) = wanted.lost.as_ref().filter(|_| !has_ids) {
+        return Some(format!(
+            "file `{path}` cannot be planned for Iceberg: it has no field ids, or values in its path, and clients would not find the \
+             column `{lost}` of this snapshot in it, which the table has under this name no more; select other columns"
+        ));
+    }
     let column = chunk.files.partitions.get(index).and_then(|partition| in_path_alone(partition, leaves, wanted))?;
     Some(format!(
         "file `{path}` cannot be planned for Iceberg: the value of column `{column}` stands in its path alone, where clients would \
@@ -67,11 +89,16 @@ fn in_path_alone<'p>(partition: &'p NamedPartition, leaves: &[FileLeaf], wanted:
     constants.find(|key| wanted.has(key) && !is_held(key))
 }
 
+/// Whether clients go by ids in a file: all its leaves have one.
+fn go_by_ids(leaves: &[FileLeaf]) -> bool {
+    !leaves.is_empty() && leaves.iter().all(|leaf| leaf.field_id.is_some_and(|id| id > 0))
+}
+
 /// The columns that a file calls otherwise, if clients go by names in it: they go by ids where all its leaves have one.
 pub(super) fn other_names(chunk: &PlannedChunk, index: usize, found: &mut BTreeSet<OtherName>) {
     let Some(names) = chunk.columns.get(index).filter(|names| !names.is_empty()) else { return };
     let leaves = chunk.files.rows.leaves.get(index).map(|leaves| &**leaves).unwrap_or_default();
-    if !leaves.is_empty() && leaves.iter().all(|leaf| leaf.field_id.is_some_and(|id| id > 0)) {
+    if go_by_ids(leaves) {
         return;
     }
     for (column, name) in names.iter() {

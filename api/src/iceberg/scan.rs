@@ -1,11 +1,13 @@
 //! A scan: as a client asks for it, and as it is planned, page after page.
 
 use prunus_catalog::{
-    Catalog, Fault, FileId, Filter, PageSize, PlanPage, PlanRequest, SchemaId, SnapshotId, SnapshotRef, TableIdent,
+    Catalog, Fault, FileId, Filter, PageSize, PlanPage, PlanRequest, Pruning, SchemaId, SnapshotId, SnapshotRef,
+    TableIdent,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::past::Past;
 use super::scan_names::{FoldedNames, visit_names};
 use crate::problem::Problem;
 
@@ -42,6 +44,10 @@ pub(super) struct Scan {
     pub(super) columns: Vec<String>,
     pub(super) min_rows: Option<u64>,
     pub(super) stats_fields: Vec<String>,
+    /// A wanted column of the snapshot's own schema that clients find by its id alone.
+    pub(super) lost: Option<String>,
+    /// Whether a name of the filter may mean one column or another: then no file is skipped for it.
+    is_ambiguous: bool,
 }
 
 impl ScanJson {
@@ -56,11 +62,18 @@ impl ScanJson {
             columns: self.select.unwrap_or_default(),
             min_rows: self.min_rows_requested,
             stats_fields: self.stats_fields.unwrap_or_default(),
+            lost: None,
+            is_ambiguous: false,
         };
         if self.case_sensitive == Some(false) {
             let found = catalog.load_scan_schema(ident.clone(), snapshot).await?;
             scan.snapshot = SnapshotRef::Pinned(found.snapshot_id, found.schema_id);
             scan.name_exactly(&FoldedNames::of(&found.schema))?;
+        }
+        if let Some(id) = range.map(|(_, end)| end).or(self.snapshot_id)
+            && let Some(past) = Past::load(catalog, ident, SnapshotId(id)).await?
+        {
+            scan.read_in(&past, self.use_snapshot_schema == Some(true));
         }
         scan.add_columns_of_filter();
         Ok(scan)
@@ -99,6 +112,7 @@ impl Scan {
             filter: self.filter.clone().map(Filter::Iceberg),
             snapshot: self.snapshot,
             since: self.since.map(SnapshotId),
+            pruning: if self.is_ambiguous { Pruning::Off } else { Pruning::On },
             page: after.map_or(PlanPage::First(size), |after| PlanPage::After(after, size)),
             ..PlanRequest::default()
         }
@@ -113,7 +127,7 @@ impl Scan {
         let mut faults = Vec::new();
         let mut name = |at: &str, name: &mut String| match names.exact(at, name) {
             Ok(exact) => *name = exact,
-            Err(fault) => faults.push(fault),
+            Err(fault) => faults.push(*fault),
         };
         self.columns.iter_mut().for_each(|column| name("select", column));
         self.stats_fields.iter_mut().for_each(|column| name("stats-fields", column));
@@ -121,6 +135,18 @@ impl Scan {
             visit_names(filter, &mut |column| name("filter", column));
         }
         if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
+    }
+
+    /// Minds that columns had other names: clients may take those in `select` from the schema of the snapshot whatever they say of it,
+    /// and read files by the names of today.
+    fn read_in(&mut self, past: &Past, by_own_names: bool) {
+        self.lost = past.lost(&self.columns);
+        if let Some(filter) = &mut self.filter {
+            visit_names(filter, &mut |name| self.is_ambiguous |= past.is_ambiguous(name));
+        }
+        if !by_own_names {
+            self.columns = past.names_of_today(&self.columns);
+        }
     }
 
     fn add_columns_of_filter(&mut self) {

@@ -1,40 +1,41 @@
 //! The names of columns in a request: which there are, and what they are in the schema where case does not count.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use prunus_catalog::Fault;
 use prunus_catalog::schema::{Field, Schema, Type};
+use prunus_statistics::FieldId;
 use serde_json::Value;
 
 /// Where the parts of an expression stand that may name columns; literals stand elsewhere.
 const PARTS: [&str; 5] = ["left", "right", "child", "term", "arguments"];
 
-/// The paths of all fields of a schema, as Iceberg writes them.
-pub(super) fn paths_of(schema: &Schema) -> BTreeSet<String> {
-    let mut paths = BTreeSet::new();
-    schema.fields().iter().for_each(|field| add_field(field, "", &mut paths));
-    paths
+/// All fields of a schema by their paths, as Iceberg writes them.
+pub(super) fn fields_of(schema: &Schema) -> BTreeMap<String, FieldId> {
+    let mut fields = BTreeMap::new();
+    schema.fields().iter().for_each(|field| add_field(field, "", &mut fields));
+    fields
 }
 
-fn add_field(field: &Field, above: &str, paths: &mut BTreeSet<String>) {
+fn add_field(field: &Field, above: &str, fields: &mut BTreeMap<String, FieldId>) {
     let path = if above.is_empty() { field.name.clone() } else { format!("{above}.{}", field.name) };
-    add_below(&field.field_type, &path, paths);
-    paths.insert(path);
+    add_below(&field.field_type, &path, fields);
+    fields.insert(path, field.id);
 }
 
-fn add_below(of: &Type, path: &str, paths: &mut BTreeSet<String>) {
-    let mut add_item = |name: &str, item: &Type| {
+fn add_below(of: &Type, path: &str, fields: &mut BTreeMap<String, FieldId>) {
+    let mut add_item = |name: &str, id: FieldId, item: &Type| {
         let path = format!("{path}.{name}");
-        add_below(item, &path, paths);
-        paths.insert(path);
+        add_below(item, &path, fields);
+        fields.insert(path, id);
     };
     match of {
         Type::Primitive(_) => {}
-        Type::Struct(fields) => fields.iter().for_each(|field| add_field(field, path, paths)),
-        Type::List { element, .. } => add_item("element", element),
-        Type::Map { key, value, .. } => {
-            add_item("key", key);
-            add_item("value", value);
+        Type::Struct(below) => below.iter().for_each(|field| add_field(field, path, fields)),
+        Type::List { element_id, element } => add_item("element", *element_id, element),
+        Type::Map { key_id, key, value_id, value } => {
+            add_item("key", *key_id, key);
+            add_item("value", *value_id, value);
         }
     }
 }
@@ -47,17 +48,19 @@ pub(super) struct FoldedNames {
 impl FoldedNames {
     pub(super) fn of(schema: &Schema) -> Self {
         let mut by_folded: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for path in paths_of(schema) {
+        for path in fields_of(schema).into_keys() {
             by_folded.entry(path.to_lowercase()).or_default().push(path);
         }
         Self { by_folded }
     }
 
     /// The name as the schema has it. One that it does not have stays as it is, for whoever looks it up to say so.
-    pub(super) fn exact(&self, at: &str, name: &str) -> Result<String, Fault> {
+    pub(super) fn exact(&self, at: &str, name: &str) -> Result<String, Box<Fault>> {
         match self.by_folded.get(&name.to_lowercase()).map(Vec::as_slice) {
             Some([only]) => Ok(only.clone()),
-            Some([_, ..]) => Err(Fault::at(at, format!("`{name}` names several columns where case does not count"))),
+            Some([_, ..]) => {
+                Err(Box::new(Fault::at(at, format!("`{name}` names several columns where case does not count"))))
+            }
             Some([]) | None => Ok(name.to_owned()),
         }
     }
@@ -83,8 +86,7 @@ pub(super) fn visit_names(expression: &mut Value, visit: &mut impl FnMut(&mut St
 
 #[cfg(test)]
 mod tests {
-    use prunus_catalog::schema::Field;
-    use prunus_statistics::{FieldId, PrimitiveType};
+    use prunus_statistics::PrimitiveType;
     use serde_json::json;
 
     use super::*;
@@ -109,7 +111,7 @@ mod tests {
 
     #[test]
     fn all_fields_have_a_path() {
-        let paths: Vec<String> = paths_of(&schema()).into_iter().collect();
+        let paths: Vec<String> = fields_of(&schema()).into_keys().collect();
         assert_eq!(paths, ["City", "place", "place.Tags", "place.Tags.element", "place.X", "place.x"]);
     }
 

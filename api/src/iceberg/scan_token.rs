@@ -45,14 +45,14 @@ impl ScanToken {
     pub(super) fn begin(
         scan: Scan,
         (table_id, snapshot_id, schema_id): (i64, SnapshotId, SchemaId),
-        now_ms: i64,
+        catalog: &Catalog,
     ) -> Self {
         Self {
-            plan: Uuid::now_v7(),
+            plan: catalog.new_uuid(),
             table_id,
             snapshot_id: snapshot_id.0,
             schema_id: schema_id.0,
-            issued_ms: now_ms,
+            issued_ms: catalog.now_ms(),
             after: None,
             matching_rows: 0,
             scan: scan.pinned(snapshot_id, schema_id),

@@ -32,6 +32,17 @@ for ids in ((), range(9)):
     check(old.to_pydict(), {"id": [1, 2], "city": ["a", "b"]}, name)
     check(table.scan(snapshot_id=before, row_filter="town = 'b'").to_arrow().column("id").to_pylist(), [2], name)
 
+# A column that is gone is there in the snapshots that have it.
+for ids in ((), range(9)):
+    name = f"dropped_{len(ids)}"
+    register(name, [pa.table({"id": [1, 2], "old": ["a", "b"]})], ids)
+    alter(name, {"op": "drop", "column": "old"})
+    commit(name, [write(pa.table({"id": [3]}), f"{name}/new.parquet", bool(ids))])
+    table = load(name)
+    check(table.scan().to_arrow().sort_by("id").to_pydict(), {"id": [1, 2, 3]}, name)
+    check(table.scan(snapshot_id=1).to_arrow().to_pydict(), {"id": [1, 2], "old": ["a", "b"]}, name)
+    check(table.scan(snapshot_id=1, selected_fields=("old",)).to_arrow().to_pydict(), {"old": ["a", "b"]}, name)
+
 # Names that changed places: by ids they are told apart, by names they cannot be.
 for ids in ((), range(9)):
     name = f"swapped_{len(ids)}"

@@ -1,0 +1,128 @@
+//! What the columns of a snapshot were called when it was made, where that is not what they are called today.
+
+use std::collections::BTreeMap;
+
+use prunus_catalog::{Catalog, SnapshotId, SnapshotRef, Snapshots, TableIdent};
+use prunus_statistics::FieldId;
+
+use super::name_mapping::NameMapping;
+use super::scan_names::fields_of;
+use crate::problem::Problem;
+
+/// The columns of a snapshot by the names of its own schema, and those of the table by the names of today.
+#[derive(Debug)]
+pub(super) struct Past {
+    own: BTreeMap<String, FieldId>,
+    today: BTreeMap<String, FieldId>,
+    mapping: NameMapping,
+}
+
+impl Past {
+    /// Of a snapshot; `None` if its schema is that of the table.
+    pub(super) async fn load(
+        catalog: &Catalog,
+        ident: &TableIdent,
+        snapshot_id: SnapshotId,
+    ) -> Result<Option<Self>, Problem> {
+        let own = catalog.load_scan_schema(ident.clone(), SnapshotRef::Id(snapshot_id)).await?;
+        let today = catalog.load_scan_schema(ident.clone(), SnapshotRef::Current).await?;
+        if own.schema_id == today.schema_id {
+            return Ok(None);
+        }
+        let history = catalog.load_table_history(ident.clone(), Snapshots::None).await?;
+        let mapping = NameMapping::of(&history.schemas);
+        Ok(Some(Self { own: fields_of(&own.schema), today: fields_of(&today.schema), mapping }))
+    }
+
+    /// Whether a name meant another column than it does.
+    pub(super) fn is_ambiguous(&self, name: &str) -> bool {
+        matches!((self.own.get(name), self.today.get(name)), (Some(own), Some(today)) if own != today)
+    }
+
+    /// A column of the snapshot that its files call so and the mapping of the table does not find by that, among those that are
+    /// selected, or among all if none is.
+    pub(super) fn lost(&self, selected: &[String]) -> Option<String> {
+        let is_wanted = |path: &str| {
+            let is_it = |name: &String| {
+                path.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            selected.is_empty() || selected.iter().any(is_it)
+        };
+        let is_lost = |(path, id): &(&String, &FieldId)| is_wanted(path) && !self.mapping.finds(**id, Some(path));
+        self.own.iter().find(is_lost).map(|(path, _)| path.clone())
+    }
+
+    /// What columns are called today that may be selected by the names of the snapshot. One that is gone is left out; what is no name
+    /// at all is left in.
+    pub(super) fn names_of_today(&self, selected: &[String]) -> Vec<String> {
+        let mut names = Vec::new();
+        for name in selected {
+            let own = self.own.get(name);
+            if own.is_none() || self.today.contains_key(name) {
+                names.push(name.clone());
+            }
+            names.extend(
+                self.today.iter().filter(|(path, id)| own == Some(id) && *path != name).map(|(path, _)| path.clone()),
+            );
+        }
+        names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prunus_catalog::SchemaId;
+    use prunus_catalog::schema::{Field, Schema, Type};
+    use prunus_statistics::PrimitiveType;
+
+    use super::*;
+
+    fn schema(fields: &[(i32, &str)]) -> Schema {
+        let field = |(id, name): &(i32, &str)| Field {
+            id: FieldId(*id),
+            name: (*name).to_owned(),
+            field_type: Type::Primitive(PrimitiveType::Int32),
+            nullable: true,
+            default: None,
+            doc: None,
+        };
+        Schema::new(fields.iter().map(field).collect()).unwrap()
+    }
+
+    fn past(own: &[(i32, &str)], today: &[(i32, &str)]) -> Past {
+        let (own, today) = (schema(own), schema(today));
+        let (own_fields, today_fields) = (fields_of(&own), fields_of(&today));
+        let mapping = NameMapping::of(&[(SchemaId(1), own), (SchemaId(2), today)]);
+        Past { own: own_fields, today: today_fields, mapping }
+    }
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_name_that_another_column_got_is_ambiguous() {
+        let past = past(&[(1, "a"), (2, "b")], &[(1, "c"), (2, "b"), (3, "a")]);
+        assert_eq!(["a", "b", "c", "none"].map(|name| past.is_ambiguous(name)), [true, false, false, false]);
+    }
+
+    #[test]
+    fn a_column_that_the_mapping_does_not_know_is_lost() {
+        let renamed = past(&[(1, "a"), (2, "b")], &[(1, "c"), (2, "b")]);
+        assert_eq!(renamed.lost(&[]), None);
+        let reused = past(&[(1, "a"), (2, "b")], &[(1, "c"), (2, "b"), (3, "a")]);
+        assert_eq!(reused.lost(&[]).as_deref(), Some("a"));
+        assert_eq!(reused.lost(&names(&["b"])), None);
+        let dropped = past(&[(1, "a"), (2, "b")], &[(2, "b")]);
+        assert_eq!(dropped.lost(&names(&["b", "a"])).as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn columns_are_selected_by_the_names_that_they_had() {
+        let past = past(&[(1, "a"), (2, "b"), (4, "d")], &[(1, "c"), (2, "b"), (3, "a")]);
+        assert_eq!(past.names_of_today(&names(&["b"])), ["b"]);
+        assert_eq!(past.names_of_today(&names(&["a"])), ["a", "c"]);
+        assert_eq!(past.names_of_today(&names(&["d"])), Vec::<String>::new());
+        assert_eq!(past.names_of_today(&names(&["none"])), ["none"]);
+    }
+}
