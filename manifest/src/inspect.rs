@@ -131,14 +131,13 @@ impl ReadTransaction<'_> {
     ) -> Result<HashMap<FileId, FileStatistics>> {
         let (mut sealed, mut read) = (FilesByManifest::new(), HashMap::new());
         for (file_id, manifest_id) in files {
-            match manifest_id {
-                Some(manifest_id) => sealed.entry(manifest_id).or_default().push(file_id),
-                None => {
-                    let mut statistics = self.load_file_statistics(file_id)?;
-                    statistics.columns.retain(|column, _| columns.has(*column));
-                    read.insert(file_id, statistics);
-                }
+            if let Some(manifest_id) = manifest_id {
+                sealed.entry(manifest_id).or_default().push(file_id);
+                continue;
             }
+            let mut statistics = self.load_file_statistics(file_id)?;
+            statistics.columns.retain(|column, _| columns.has(*column));
+            read.insert(file_id, statistics);
         }
         for (manifest_id, file_ids) in sealed {
             read.extend(self.sealed_statistics((table_id, manifest_id), &file_ids, columns)?);

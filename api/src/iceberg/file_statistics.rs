@@ -99,16 +99,16 @@ mod tests {
         Schema::new(vec![id, field(2, "place", Type::Struct(vec![x]))]).unwrap()
     }
 
-    fn bound(value: Value, precision: Precision) -> Option<Bound> {
-        Some(Bound { value, precision, provenance: Provenance::Footer })
+    fn bound(value: Value, precision: Precision) -> Bound {
+        Bound { value, precision, provenance: Provenance::Footer }
     }
 
     #[test]
     fn what_is_known_is_told_by_field() {
         let count = |value| Some(Count { value, provenance: Provenance::Scanned });
         let id = ColumnStatistics {
-            min: bound(Value::Integer(1), Precision::Exact),
-            max: bound(Value::Integer(255), Precision::Bound),
+            min: Some(bound(Value::Integer(1), Precision::Exact)),
+            max: Some(bound(Value::Integer(255), Precision::Bound)),
             null_count: count(2),
             nan_count: count(0),
         };
@@ -128,10 +128,7 @@ mod tests {
 
     #[test]
     fn a_guess_is_not_told() {
-        assert_eq!(
-            hex(bound(Value::Integer(1), Precision::Estimate).as_ref(), PrimitiveType::Int32, Side::Lower),
-            None
-        );
+        assert_eq!(hex(Some(&bound(Value::Integer(1), Precision::Estimate)), PrimitiveType::Int32, Side::Lower), None);
     }
 
     #[test]

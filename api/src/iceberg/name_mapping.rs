@@ -37,7 +37,9 @@ impl NameMapping {
     /// That of a table whose schemas these are, the newest last.
     pub(super) fn of(schemas: &[(SchemaId, Schema)]) -> Self {
         let mut names = Names::new();
-        schemas.iter().for_each(|(_, schema)| add_names(schema.fields(), &mut names));
+        for (_, schema) in schemas {
+            add_names(schema.fields(), &mut names);
+        }
         let newest_first: Vec<&[Field]> = schemas.iter().rev().map(|(_, schema)| schema.fields()).collect();
         Self { fields: mapped(&newest_first, &names) }
     }

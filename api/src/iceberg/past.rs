@@ -113,8 +113,10 @@ mod tests {
         let reused = past(&[(1, "a"), (2, "b")], &[(1, "c"), (2, "b"), (3, "a")]);
         assert_eq!(reused.lost(&[]).as_deref(), Some("a"));
         assert_eq!(reused.lost(&names(&["b"])), None);
-        let dropped = past(&[(1, "a"), (2, "b")], &[(2, "b")]);
-        assert_eq!(dropped.lost(&names(&["b", "a"])).as_deref(), Some("a"));
+        let gone = past(&[(1, "a"), (2, "b")], &[(2, "b")]);
+        assert_eq!(gone.lost(&[]), None);
+        let named_anew = past(&[(1, "a"), (2, "b")], &[(2, "b"), (3, "a")]);
+        assert_eq!(named_anew.lost(&names(&["b", "a"])).as_deref(), Some("a"));
     }
 
     #[test]

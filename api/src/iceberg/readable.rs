@@ -67,6 +67,12 @@ pub(super) fn obstacle(chunk: &PlannedChunk, index: usize, wanted: &Wanted) -> O
         ));
     }
     let leaves = rows.leaves.get(index).map(|leaves| &**leaves).unwrap_or_default();
+    if leaves.iter().any(has_id) && !go_by_ids(leaves) {
+        return Some(format!(
+            "file `{path}` cannot be planned for Iceberg: it gives field ids to some of its columns alone, and clients that go by ids \
+             would read null for the others"
+        ));
+    }
     // A constant of a column that the table has no more is not named among those of today.
     let has_ids = go_by_ids(leaves) && rows.partition.get(index).is_none_or(BTreeMap::is_empty);
     if let Some(lost) = wanted.lost.as_ref().filter(|_| !has_ids) {
@@ -91,7 +97,11 @@ fn in_path_alone<'p>(partition: &'p NamedPartition, leaves: &[FileLeaf], wanted:
 
 /// Whether clients go by ids in a file: all its leaves have one.
 fn go_by_ids(leaves: &[FileLeaf]) -> bool {
-    !leaves.is_empty() && leaves.iter().all(|leaf| leaf.field_id.is_some_and(|id| id > 0))
+    !leaves.is_empty() && leaves.iter().all(has_id)
+}
+
+fn has_id(leaf: &FileLeaf) -> bool {
+    leaf.field_id.is_some_and(|id| id > 0)
 }
 
 /// The columns that a file calls otherwise, if clients go by names in it: they go by ids where all its leaves have one.

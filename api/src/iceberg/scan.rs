@@ -141,11 +141,12 @@ impl Scan {
     /// and read files by the names of today.
     fn read_in(&mut self, past: &Past, by_own_names: bool) {
         self.lost = past.lost(&self.columns);
+        if by_own_names {
+            return;
+        }
+        self.columns = past.names_of_today(&self.columns);
         if let Some(filter) = &mut self.filter {
             visit_names(filter, &mut |name| self.is_ambiguous |= past.is_ambiguous(name));
-        }
-        if !by_own_names {
-            self.columns = past.names_of_today(&self.columns);
         }
     }
 

@@ -91,9 +91,9 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(value: Value, column_type: &str, expected: &[u8]) {
+    fn check(value: &Value, column_type: &str, expected: &[u8]) {
         for side in [Side::Lower, Side::Upper] {
-            let encoded = encode(&value, column_type.parse().unwrap(), side);
+            let encoded = encode(value, column_type.parse().unwrap(), side);
             assert_eq!(encoded.as_deref(), Some(expected), "{value:?} {column_type}");
         }
     }
@@ -101,26 +101,26 @@ mod tests {
     /// Those that `pyiceberg.conversions.to_bytes` of PyIceberg 0.12 gives.
     #[test]
     fn values_are_written_as_others_write_them() {
-        check(Value::Boolean(true), "boolean", &[1]);
-        check(Value::Integer(-7), "int32", &[0xf9, 0xff, 0xff, 0xff]);
-        check(Value::Integer(65_535), "uint16", &[0xff, 0xff, 0, 0]);
-        check(Value::Integer(34), "int64", &[34, 0, 0, 0, 0, 0, 0, 0]);
-        check(Value::Integer(19_723), "date", &[0x0b, 0x4d, 0, 0]);
-        check(Value::Integer(36_000_000_000), "time(us)", &[0, 0xe8, 0xc4, 0x61, 8, 0, 0, 0]);
-        check(Value::Integer(1_704_067_200), "timestamp(s)", &[0, 0xc0, 0x0b, 0x65, 0xd8, 0x0d, 6, 0]);
-        check(Value::Integer(1_704_067_200_000), "timestamptz(ms)", &[0, 0xc0, 0x0b, 0x65, 0xd8, 0x0d, 6, 0]);
-        check(Value::Float(-1.5), "float32", &[0, 0, 0xc0, 0xbf]);
-        check(Value::Float(0.1), "float64", &[0x9a, 0x99, 0x99, 0x99, 0x99, 0x99, 0xb9, 0x3f]);
-        check(Value::Integer(1_420), "decimal(9,2)", &[0x05, 0x8c]);
-        check(Value::Integer(0), "decimal(9,2)", &[0]);
-        check(Value::Integer(127), "decimal(9,2)", &[0x7f]);
-        check(Value::Integer(128), "decimal(9,2)", &[0, 0x80]);
-        check(Value::Integer(-128), "decimal(9,2)", &[0x80]);
-        check(Value::Integer(-129), "decimal(9,2)", &[0xff, 0x7f]);
-        check(Value::Integer(-1), "decimal(9,2)", &[0xff]);
-        check(Value::Bytes("é".into()), "string", "é".as_bytes());
-        check(Value::Bytes(vec![0xff]), "binary", &[0xff]);
-        check(Value::Bytes(vec![7; 16]), "uuid", &[7; 16]);
+        check(&Value::Boolean(true), "boolean", &[1]);
+        check(&Value::Integer(-7), "int32", &[0xf9, 0xff, 0xff, 0xff]);
+        check(&Value::Integer(65_535), "uint16", &[0xff, 0xff, 0, 0]);
+        check(&Value::Integer(34), "int64", &[34, 0, 0, 0, 0, 0, 0, 0]);
+        check(&Value::Integer(19_723), "date", &[0x0b, 0x4d, 0, 0]);
+        check(&Value::Integer(36_000_000_000), "time(us)", &[0, 0x68, 0xc4, 0x61, 8, 0, 0, 0]);
+        check(&Value::Integer(1_704_067_200), "timestamp(s)", &[0, 0x20, 0x21, 0x10, 0xd7, 0x0d, 6, 0]);
+        check(&Value::Integer(1_704_067_200_000), "timestamptz(ms)", &[0, 0x20, 0x21, 0x10, 0xd7, 0x0d, 6, 0]);
+        check(&Value::Float(-1.5), "float32", &[0, 0, 0xc0, 0xbf]);
+        check(&Value::Float(0.1), "float64", &[0x9a, 0x99, 0x99, 0x99, 0x99, 0x99, 0xb9, 0x3f]);
+        check(&Value::Integer(1_420), "decimal(9,2)", &[0x05, 0x8c]);
+        check(&Value::Integer(0), "decimal(9,2)", &[0]);
+        check(&Value::Integer(127), "decimal(9,2)", &[0x7f]);
+        check(&Value::Integer(128), "decimal(9,2)", &[0, 0x80]);
+        check(&Value::Integer(-128), "decimal(9,2)", &[0x80]);
+        check(&Value::Integer(-129), "decimal(9,2)", &[0xff, 0x7f]);
+        check(&Value::Integer(-1), "decimal(9,2)", &[0xff]);
+        check(&Value::Bytes("é".into()), "string", "é".as_bytes());
+        check(&Value::Bytes(vec![0xff]), "binary", &[0xff]);
+        check(&Value::Bytes(vec![7; 16]), "uuid", &[7; 16]);
     }
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn what_is_no_bound_is_not_said() {
-        let of = |value, column_type: &str, side| encode(&value, column_type.parse().unwrap(), side);
+        let of = |value: Value, column_type: &str, side| encode(&value, column_type.parse().unwrap(), side);
         assert_eq!(of(Value::Float(f64::NAN), "float64", Side::Upper), None);
         assert_eq!(of(Value::Integer(i64::MAX.into()), "timestamp(s)", Side::Upper), None);
         assert_eq!(of(Value::Integer(1), "timestamp(ns)", Side::Upper), None);

@@ -50,6 +50,11 @@ refused(lambda: load("split").scan().to_arrow(), "a#b.parquet")
 commit("split", [write(one, "split/a b%20c.parquet")], operation="overwrite", remove=[f"{__import__('native').FOLDER}/split/a#b.parquet"])
 check(load("split").scan().to_arrow().to_pydict(), {"id": [1]}, "other characters stand for themselves")
 
+# Field ids of some columns alone: clients go by them, or by names, as they like.
+half = pa.schema([pa.field("id", pa.int64(), metadata={"PARQUET:field_id": "1"}), pa.field("x", pa.int64())])
+register("half", [pa.table({"id": [1], "x": [2]}, schema=half)])
+refused(lambda: load("half").scan().to_arrow(), "half/0.parquet", "field ids to some of its columns alone")
+
 # Names of columns.
 register("plain", [one])
 refused(lambda: list(load("plain").scan(row_filter="none = 1").plan_files()), "none")
