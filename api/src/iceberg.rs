@@ -3,27 +3,30 @@
 //! It is another face of the same catalog. [`routes`] stand beside those of the native API, behind the same door and limits; their
 //! operations are those of Iceberg's specification, and so are their errors ([`error`]). What only writers need is not here.
 
-mod config;
-mod cancelled;
-mod envelope;
-mod error;
-mod file_statistics;
-mod file_task;
-mod metadata;
-mod name_mapping;
-mod namespaces;
-mod past;
 mod path;
+mod error;
+
+mod config;
+mod namespaces;
+mod tables;
 mod plan;
-mod readable;
+mod tasks;
 mod reports;
+
+mod metadata;
+mod column_types;
+mod name_mapping;
+
 mod scan;
 mod scan_names;
+mod past;
 mod scan_token;
+mod cancelled;
+mod envelope;
+mod readable;
+mod file_task;
+mod file_statistics;
 mod single_value;
-mod tables;
-mod tasks;
-mod types;
 
 use prunus_catalog::Catalog;
 use utoipa_axum::router::OpenApiRouter;

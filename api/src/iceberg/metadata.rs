@@ -7,9 +7,9 @@ use prunus_catalog::schema::{Schema, Type};
 use prunus_catalog::{Operation, SchemaId, SnapshotId, SnapshotRow, TableHistory};
 use serde_json::{Map, Value, json};
 
+use super::column_types::schema_json;
 use super::error::Refusal;
 use super::name_mapping::{self, NameMapping};
-use super::types::schema_json;
 
 /// What the names of metadata are below, where a table has no place of its own. Nothing is ever there.
 const NOWHERE: &str = "file:///nowhere";
