@@ -211,6 +211,8 @@ pub struct PlannedFile {
 /// What the names of a scan bind to.
 #[derive(Clone, Debug)]
 pub struct ScanSchema {
+    /// The table; no other ever has this id.
+    pub table_id: TableId,
     /// The snapshot that would be planned.
     pub snapshot_id: SnapshotId,
     /// The id of the schema.
@@ -229,7 +231,7 @@ impl Catalog {
             let table = tx.load_table(ident.namespace.as_str(), ident.name.as_str())?;
             let ResolvedSnapshot { snapshot_id, schema_id, .. } = snapshot.resolve(tx, &table)?;
             let schema = tables::load_schema(tx, &table, schema_id)?;
-            Ok(ScanSchema { snapshot_id, schema_id, schema })
+            Ok(ScanSchema { table_id: table.table_id, snapshot_id, schema_id, schema })
         })
         .await
     }

@@ -21,8 +21,8 @@ pub enum Snapshots {
     None,
     /// The newest, and those that have a tag.
     Named,
-    /// All that are not expired.
-    All,
+    /// So many of the newest, and those that have a tag.
+    Newest(usize),
 }
 
 /// A table with what it was.
@@ -39,7 +39,7 @@ pub struct TableHistory {
 }
 
 impl Catalog {
-    /// A table with what it was, as of one moment. With all snapshots it takes as long as there are of these.
+    /// A table with what it was, as of one moment. It takes as long as there are snapshots among those that are wanted.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::Store`].
@@ -54,7 +54,12 @@ impl Catalog {
             let snapshots = match wanted {
                 Snapshots::None => Vec::new(),
                 Snapshots::Named => named(tx, &row, &tags)?,
-                Snapshots::All => all(tx, &row, cancelled)?,
+                Snapshots::Newest(count) => {
+                    let newest = newest(tx, &row, count, cancelled)?;
+                    let oldest = newest.first().map_or(SnapshotId::EMPTY, |row| row.snapshot_id);
+                    let named = named(tx, &row, &tags)?.into_iter().filter(|row| row.snapshot_id < oldest);
+                    named.chain(newest).collect()
+                }
             };
             Ok(TableHistory { table: tables::load(tx, row)?, schemas, snapshots, tags })
         })
@@ -70,16 +75,18 @@ fn named(tx: &ReadTransaction<'_>, table: &TableRow, tags: &[Tag]) -> Result<Vec
     ids.into_iter().map(|id| Ok(tx.load_snapshot(table.table_id, id)?)).collect()
 }
 
-fn all(tx: &ReadTransaction<'_>, table: &TableRow, cancelled: &Cancelled) -> Result<Vec<SnapshotRow>> {
+fn newest(tx: &ReadTransaction<'_>, table: &TableRow, count: usize, cancelled: &Cancelled) -> Result<Vec<SnapshotRow>> {
     let mut snapshots: Vec<SnapshotRow> = Vec::new();
-    loop {
+    while snapshots.len() < count {
         cancelled.check()?;
         let before = snapshots.last().map(|oldest| oldest.snapshot_id);
         let older = tx.list_snapshots(table.table_id, before, SNAPSHOTS_PER_READ)?;
         if older.is_empty() {
-            snapshots.reverse();
-            return Ok(snapshots);
+            break;
         }
         snapshots.extend(older);
     }
+    snapshots.truncate(count);
+    snapshots.reverse();
+    Ok(snapshots)
 }

@@ -5,6 +5,8 @@
 
 use prunus_catalog::schema::{Schema, Type};
 use prunus_catalog::{Operation, SchemaId, SnapshotId, SnapshotRow, TableHistory};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::column_types::schema_json;
@@ -15,18 +17,55 @@ use super::name_mapping::{self, NameMapping};
 const NOWHERE: &str = "file:///nowhere";
 /// The ids of partition fields begin behind this one.
 const LAST_PARTITION_ID: u32 = 999;
+/// What the summary of a snapshot calls what its commit meant.
+const OPERATION: &str = "operation";
+
+/// What a client is given of a table.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct TableJson<'h> {
+    metadata_location: String,
+    metadata: MetadataJson<'h>,
+    /// Empty: some versions of DuckDB would take whatever stands here for the settings of an object store.
+    config: Map<String, Value>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct MetadataJson<'h> {
+    #[serde(flatten)]
+    table: Value,
+    snapshots: Vec<SnapshotJson<'h>>,
+    snapshot_log: Vec<LoggedJson>,
+}
+
+/// There may be many, so that they are not made into trees.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct SnapshotJson<'h> {
+    snapshot_id: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_snapshot_id: Option<i64>,
+    sequence_number: i64,
+    timestamp_ms: i64,
+    schema_id: i64,
+    manifest_list: String,
+    summary: SummaryJson<'h>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct LoggedJson {
+    snapshot_id: i64,
+    timestamp_ms: i64,
+}
 
 /// A table, or what of it Iceberg has no words for.
-pub(super) fn table_json(history: &TableHistory) -> Result<Value, Refusal> {
+pub(super) fn table_json(history: &TableHistory) -> Result<TableJson<'_>, Refusal> {
     let table = &history.table;
     let location = table.location.as_deref().unwrap_or(NOWHERE).trim_end_matches('/').to_owned();
-    let snapshots: Vec<Value> = history.snapshots.iter().map(|row| snapshot_json(row, &location)).collect();
-    let log = history
-        .snapshots
-        .iter()
-        .map(|row| json!({"snapshot-id": row.snapshot_id.0, "timestamp-ms": row.committed_at_ms}));
     let last_updated_ms = history.snapshots.last().map_or(table.created_at_ms, |row| row.committed_at_ms);
-    let mut metadata = json!({
+    let mut json = json!({
         "format-version": 2,
         "table-uuid": table.table_id,
         "location": location,
@@ -41,16 +80,20 @@ pub(super) fn table_json(history: &TableHistory) -> Result<Value, Refusal> {
         "default-sort-order-id": 0,
         "sort-orders": [{"order-id": 0, "fields": []}],
         "properties": properties(history)?,
-        "snapshots": snapshots,
-        "snapshot-log": log.collect::<Vec<_>>(),
         "metadata-log": [],
         "refs": refs(history),
     });
-    if let (Some(members), true) = (metadata.as_object_mut(), table.current_snapshot != SnapshotId::EMPTY) {
+    if let (Some(members), true) = (json.as_object_mut(), table.current_snapshot != SnapshotId::EMPTY) {
         members.insert("current-snapshot-id".to_owned(), table.current_snapshot.0.into());
     }
+    let logged = |row: &SnapshotRow| LoggedJson { snapshot_id: row.snapshot_id.0, timestamp_ms: row.committed_at_ms };
     let metadata_location = format!("{location}/metadata/{}.metadata.json", table.current_snapshot.0);
-    Ok(json!({"metadata-location": metadata_location, "metadata": metadata, "config": {}}))
+    let metadata = MetadataJson {
+        table: json,
+        snapshots: history.snapshots.iter().map(|row| SnapshotJson::of(row, &location)).collect(),
+        snapshot_log: history.snapshots.iter().map(logged).collect(),
+    };
+    Ok(TableJson { metadata_location, metadata, config: Map::new() })
 }
 
 fn schemas(history: &TableHistory) -> Result<Vec<Value>, Refusal> {
@@ -111,39 +154,55 @@ fn refs(history: &TableHistory) -> Map<String, Value> {
     refs
 }
 
-fn snapshot_json(row: &SnapshotRow, location: &str) -> Value {
-    let mut json = json!({
-        "snapshot-id": row.snapshot_id.0,
-        "sequence-number": row.snapshot_id.0,
-        "timestamp-ms": row.committed_at_ms,
-        "schema-id": row.schema_id.0,
-        "manifest-list": format!("{location}/metadata/snap-{}-is-planned-by-the-server-alone.avro", row.snapshot_id.0),
-        "summary": summary(row),
-    });
-    if let (Some(members), true) = (json.as_object_mut(), row.parent != SnapshotId::EMPTY) {
-        members.insert("parent-snapshot-id".to_owned(), row.parent.0.into());
+impl<'h> SnapshotJson<'h> {
+    fn of(row: &'h SnapshotRow, location: &str) -> Self {
+        let id = row.snapshot_id.0;
+        Self {
+            snapshot_id: id,
+            parent_snapshot_id: (row.parent != SnapshotId::EMPTY).then_some(row.parent.0),
+            sequence_number: id,
+            timestamp_ms: row.committed_at_ms,
+            schema_id: row.schema_id.0,
+            manifest_list: format!("{location}/metadata/snap-{id}-is-planned-by-the-server-alone.avro"),
+            summary: SummaryJson(row),
+        }
     }
-    json
 }
 
-/// What the writer noted, and the counts of the catalog.
-fn summary(row: &SnapshotRow) -> Map<String, Value> {
-    let operation = match row.operation {
+/// What the writer noted, and the counts of the catalog, which come first.
+struct SummaryJson<'h>(&'h SnapshotRow);
+
+impl Serialize for SummaryJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(row) = self;
+        let known_rows = (row.totals.files_of_unknown_rows == 0).then_some(row.totals.rows);
+        let counts = [
+            ("added-data-files", Some(row.added_files)),
+            ("deleted-data-files", Some(row.removed_files)),
+            ("total-data-files", Some(row.totals.files)),
+            ("total-files-size", Some(row.totals.bytes)),
+            ("total-records", known_rows),
+        ];
+        let is_ours = |key: &str| key == OPERATION || counts.iter().any(|(ours, _)| *ours == key);
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry(OPERATION, operation(row.operation))?;
+        for (key, count) in counts {
+            if let Some(count) = count {
+                map.serialize_entry(key, &count.to_string())?;
+            }
+        }
+        for (key, note) in row.summary.iter().filter(|(key, _)| !is_ours(key)) {
+            map.serialize_entry(key, note)?;
+        }
+        map.end()
+    }
+}
+
+fn operation(operation: Operation) -> &'static str {
+    match operation {
         Operation::Append => "append",
         Operation::Delete => "delete",
         Operation::Replace => "replace",
         Operation::Overwrite => "overwrite",
-    };
-    let mut summary: Map<String, Value> =
-        row.summary.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect();
-    let mut count = |key: &str, count: u64| summary.insert(key.to_owned(), count.to_string().into());
-    count("added-data-files", row.added_files);
-    count("deleted-data-files", row.removed_files);
-    count("total-data-files", row.totals.files);
-    count("total-files-size", row.totals.bytes);
-    if row.totals.files_of_unknown_rows == 0 {
-        count("total-records", row.totals.rows);
     }
-    summary.insert("operation".to_owned(), operation.into());
-    summary
 }

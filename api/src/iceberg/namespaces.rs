@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use axum::Json;
 use axum::http::StatusCode;
-use prunus_catalog::{Catalog, Error, Namespace, NamespaceName, PageSize};
+use prunus_catalog::{Catalog, Error, Namespace, NamespaceName, PageSize, Role};
 use serde::{Deserialize, Serialize};
 
 use super::path::{IcebergNamespaceOf, levels_of, parent_of};
@@ -66,6 +66,8 @@ pub(crate) async fn list(
     let Page { after, size } = query.page(tokens, &catalog)?;
     let below = below(&catalog, parent.as_ref()).await?;
     if let (true, Some(parent)) = (below.is_empty(), parent) {
+        // Whether it is there is not for who may not see it.
+        catalog.principal().require(Role::Reader, &parent)?;
         catalog.load_namespace(parent).await?;
     }
     let mut names: Vec<String> = below.into_iter().filter(|name| *name > after).collect();

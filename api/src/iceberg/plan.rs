@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::http::StatusCode;
 use axum::response::Response;
+use prunus_catalog::SnapshotRef;
 
 use super::cancelled::CancelledPlans;
 use super::envelope::{self, Envelope};
@@ -65,8 +66,12 @@ pub(crate) async fn cancel(
     PlanOf(ident, id): PlanOf,
     Extension(cancelled): Extension<Arc<CancelledPlans>>,
 ) -> Result<StatusCode, Problem> {
-    catalog.load_table(ident).await?;
-    let id = PlanId::decode(&id, &catalog).filter(|id| !cancelled.contains(id.plan()));
+    let table_id = catalog.load_scan_schema(ident, SnapshotRef::Current).await?.table_id;
+    let is_of_table = |id: &PlanId| match id {
+        PlanId::Whole(token) => token.table_id == table_id.0,
+        PlanId::Bare(_) => true,
+    };
+    let id = PlanId::decode(&id, &catalog).filter(|id| is_of_table(id) && !cancelled.contains(id.plan()));
     let id = id.ok_or_else(|| {
         Refusal::NoSuchPlan("no plan has this id: it was cancelled, has expired, or never was".to_owned())
     })?;

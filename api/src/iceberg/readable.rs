@@ -35,21 +35,20 @@ impl fmt::Display for OtherName {
 /// What of a file a scan wants to be read.
 pub(super) struct Wanted {
     /// All columns if empty.
-    columns: Vec<String>,
+    columns: BTreeSet<String>,
     /// One that only ids can tell of.
     lost: Option<String>,
 }
 
 impl Wanted {
     pub(super) fn of(columns: &[String], lost: Option<&str>) -> Self {
-        Self { columns: columns.to_vec(), lost: lost.map(str::to_owned) }
+        Self { columns: columns.iter().cloned().collect(), lost: lost.map(str::to_owned) }
     }
 
-    /// Whether a column is read, by its key or its path.
-    pub(super) fn has(&self, key: &str) -> bool {
-        let is_it =
-            |name: &String| key == name || key.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('.'));
-        self.columns.is_empty() || self.columns.iter().any(is_it)
+    /// Whether a column is read, by its path: it, or one that it is in, was named.
+    pub(super) fn has(&self, path: &str) -> bool {
+        let mut above = path.match_indices('.').filter_map(|(end, _)| path.get(..end));
+        self.columns.is_empty() || self.columns.contains(path) || above.any(|above| self.columns.contains(above))
     }
 }
 

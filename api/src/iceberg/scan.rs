@@ -1,8 +1,10 @@
 //! A scan: as a client asks for it, and as it is planned, page after page.
 
+use std::collections::BTreeSet;
+
 use prunus_catalog::{
-    Catalog, Fault, FileId, Filter, PageSize, PlanPage, PlanRequest, Pruning, SchemaId, SnapshotId, SnapshotRef,
-    TableIdent,
+    Catalog, Fault, FileId, Filter, MAX_SELECTED_COLUMNS, PageSize, PlanPage, PlanRequest, Pruning, SchemaId,
+    SnapshotId, SnapshotRef, TableIdent,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -65,6 +67,7 @@ impl ScanJson {
             lost: None,
             is_ambiguous: false,
         };
+        scan.check_lists()?;
         if self.case_sensitive == Some(false) {
             let found = catalog.load_scan_schema(ident.clone(), snapshot).await?;
             scan.snapshot = SnapshotRef::Pinned(found.snapshot_id, found.schema_id);
@@ -152,10 +155,19 @@ impl Scan {
 
     fn add_columns_of_filter(&mut self) {
         let (Some(filter), false) = (&mut self.filter, self.columns.is_empty()) else { return };
+        let mut columns: BTreeSet<String> = std::mem::take(&mut self.columns).into_iter().collect();
         visit_names(filter, &mut |column| {
-            if !self.columns.contains(column) {
-                self.columns.push(column.clone());
-            }
+            columns.insert(column.clone());
         });
+        self.columns = columns.into_iter().collect();
+    }
+
+    fn check_lists(&self) -> Result<(), Problem> {
+        let lists = [("select", &self.columns), ("stats-fields", &self.stats_fields)];
+        let is_long = lists.iter().filter(|(_, names)| names.len() > MAX_SELECTED_COLUMNS);
+        let faults: Vec<Fault> = is_long
+            .map(|(at, names)| Fault::at(*at, format!("{} columns are more than {MAX_SELECTED_COLUMNS}", names.len())))
+            .collect();
+        if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
     }
 }

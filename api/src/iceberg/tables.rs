@@ -2,9 +2,9 @@
 
 use axum::Json;
 use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use prunus_catalog::{Catalog, NamespaceName, PageSize, Snapshots};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::metadata::table_json;
 use super::namespaces::{NamesQuery, Page, find};
@@ -13,6 +13,9 @@ use crate::access::ActingCatalog;
 use crate::extract::QueryOf;
 use crate::page_token::PageTokens;
 use crate::problem::Problem;
+
+/// The most snapshots that a client is told of, beside those that have a tag: metadata is one document, and is held whole.
+const MAX_SNAPSHOTS: usize = 100_000;
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -73,7 +76,7 @@ pub(crate) struct LoadQuery {
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum SnapshotsJson {
-    /// All.
+    /// All; at most [`MAX_SNAPSHOTS`] and those that have a tag.
     All,
     /// The newest, and those that have a tag.
     Refs,
@@ -88,13 +91,13 @@ pub(crate) async fn load(
     ActingCatalog(catalog): ActingCatalog,
     IcebergTableOf(ident): IcebergTableOf,
     QueryOf(query): QueryOf<LoadQuery>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Response, Problem> {
     let wanted = match query.snapshots {
         Some(SnapshotsJson::Refs) => Snapshots::Named,
-        Some(SnapshotsJson::All) | None => Snapshots::All,
+        Some(SnapshotsJson::All) | None => Snapshots::Newest(MAX_SNAPSHOTS),
     };
     let history = catalog.load_table_history(ident, wanted).await?;
-    Ok(Json(table_json(&history)?))
+    Ok(Json(table_json(&history)?).into_response())
 }
 
 /// Ask whether there is a table.

@@ -48,6 +48,7 @@ async fn a_plan_is_of_its_table() {
     let id = plan(&server, json!({})).await["plan-id"].as_str().unwrap().to_owned();
     let of_other = format!("/iceberg/v1/namespaces/n/tables/u/plan/{id}");
     check_refused(&server.get(&of_other).await, 404, "NoSuchPlanIdException");
+    check_refused(&server.delete(&of_other).await, 404, "NoSuchPlanIdException");
     check_refused(
         &server.get(&format!("/iceberg/v1/namespaces/n/tables/none/plan/{id}")).await,
         404,
