@@ -74,6 +74,7 @@ mod tests {
             path: name.split('.').map(str::to_owned).collect(),
             field_id: *field_id,
             column: None,
+            file_type: None,
         };
         DataFileRow {
             file_id: FileId(1),

@@ -1,5 +1,7 @@
 //! A table with what it was: for those who want all of it at once, as of one moment.
 
+use std::collections::BTreeSet;
+
 use prunus_manifest::{MAX_TAGS_PER_TABLE, ReadTransaction, SchemaId, SnapshotId, SnapshotRow, TableRow};
 
 use crate::cancel::Cancelled;
@@ -36,6 +38,8 @@ pub struct TableHistory {
     pub snapshots: Vec<SnapshotRow>,
     /// The tags, by name.
     pub tags: Vec<Tag>,
+    /// The paths of all leaves that files of the table have or had, whether they are columns of it or not.
+    pub leaves: BTreeSet<Vec<String>>,
 }
 
 impl Catalog {
@@ -51,6 +55,8 @@ impl Catalog {
             let schemas = (SchemaId::FIRST.0..).map(SchemaId).zip(schemas).map(|(id, schema)| Ok((id, schema?)));
             let schemas = schemas.collect::<Result<_>>()?;
             let tags = tx.list_tags(row.table_id, "", MAX_TAGS_PER_TABLE)?;
+            let sets = tx.list_leaf_sets(row.table_id)?;
+            let leaves = sets.into_iter().flatten().map(|leaf| leaf.path).collect();
             let snapshots = match wanted {
                 Snapshots::None => Vec::new(),
                 Snapshots::Named => named(tx, &row, &tags)?,
@@ -61,7 +67,7 @@ impl Catalog {
                     named.chain(newest).collect()
                 }
             };
-            Ok(TableHistory { table: tables::load(tx, row)?, schemas, snapshots, tags })
+            Ok(TableHistory { table: tables::load(tx, row)?, schemas, snapshots, tags, leaves })
         })
         .await
     }

@@ -22,6 +22,10 @@ pub struct FileLeaf {
     /// could change their columns do not say: then none of their leaves has one.
     #[serde(default)]
     pub column: Option<FieldId>,
+    /// The type that it has in the file, as its text; `None` where the file was not read, where the type has no name, and in sets from
+    /// before this was noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_type: Option<Box<str>>,
 }
 
 /// What a set is called where it is damaged.
@@ -140,7 +144,7 @@ mod tests {
     #[test]
     fn a_set_from_before_columns_were_noted_reads() {
         let bytes = checked::pack(&[(vec!["a".to_owned()], Some(7))]).unwrap();
-        let leaf = FileLeaf { path: vec!["a".to_owned()], field_id: Some(7), column: None };
+        let leaf = FileLeaf { path: vec!["a".to_owned()], field_id: Some(7), column: None, file_type: None };
         assert_eq!(decode(&bytes, 1).unwrap(), [leaf]);
     }
 

@@ -138,7 +138,7 @@ pub(crate) fn append(table_id: TableId, paths: &[&str]) -> NewCommit {
         row_count: None,
         etag: None,
         last_modified_ms: None,
-        leaves: vec![FileLeaf { path: vec!["number".to_owned()], field_id: None, column: None }],
+        leaves: vec![FileLeaf { path: vec!["number".to_owned()], field_id: None, column: None, file_type: None }],
         partition: Partition::new(),
         statistics: EncodedStatistics::new(&FileStatistics::default()).unwrap(),
     };

@@ -16,7 +16,7 @@ use super::error::Refusal;
 use super::file_statistics::{FileStatisticsJson, columns_of};
 use super::file_task::{self, Beside};
 use super::name_mapping::NameMapping;
-use super::readable::{OtherName, Wanted, obstacle, other_names};
+use super::readable::{OtherName, Wanted, obstacle, obstacles_of_types, other_names};
 use super::scan::Scan;
 use super::scan_names::fields_of;
 use super::scan_token::ScanToken;
@@ -96,20 +96,14 @@ async fn fetch(
 ) -> Result<(Arc<PlannedPage>, Rendered), Problem> {
     let size = catalog.limits().page_size(Some(FILES_PER_ENVELOPE)).or_else(|_| catalog.limits().page_size(None))?;
     let request = begin.scan.request(begin.after, size);
-    let asked = Asked {
-        columns: begin.scan.columns.clone(),
-        lost: begin.scan.lost.clone(),
-        stats_fields: begin.scan.stats_fields.clone(),
-        matching_rows: begin.matching_rows,
-        min_rows: begin.scan.min_rows,
-    };
-    if asked.stats_fields.is_empty() {
+    let asked = Asked { scan: begin.scan.clone(), matching_rows: begin.matching_rows };
+    if asked.scan.stats_fields.is_empty() {
         let render = move |page: &PlannedPage, chunk: &PlannedChunk| asked.render(page, chunk, &Known::default());
         let (page, rendered) = catalog.plan_page(ident.clone(), request, render).await?;
         return Ok((Arc::new(page), rendered?));
     }
     let (page, chunk) = catalog.plan_page(ident.clone(), request, |_, chunk| chunk.clone()).await?;
-    let leaves = columns_of(page.schema(), &asked.stats_fields)?;
+    let leaves = columns_of(page.schema(), &asked.scan.stats_fields)?;
     let (page, ids) = (Arc::new(page), leaves.iter().map(|leaf| leaf.id).collect());
     let render = move |page: &PlannedPage, chunk: &PlannedChunk, known: &[FileStatistics]| {
         asked.render(page, chunk, &Known { leaves: &leaves, files: known })
@@ -118,14 +112,11 @@ async fn fetch(
     Ok((page, rendered))
 }
 
-/// What is asked of an answer, beside which files.
+/// What is asked of an answer.
 struct Asked {
-    columns: Vec<String>,
-    lost: Option<String>,
-    stats_fields: Vec<String>,
+    scan: Scan,
     /// How many rows were told of before that all match.
     matching_rows: u64,
-    min_rows: Option<u64>,
 }
 
 /// What is known of columns of the files of a chunk; nothing where nothing was asked for.
@@ -141,14 +132,15 @@ impl Asked {
         let residuals = page.residuals().iter().map(|filter| written(filter)).collect::<Result<Vec<_>, _>>()?;
         let last = chunk.files.rows.file_id.values().last().map(|id| FileId(*id));
         let more_after = if page.chunks() > 1 { last } else { page.next_after() };
-        let wanted = Wanted::of(&self.columns, self.lost.as_deref());
+        let wanted = Wanted::of(&self.scan);
+        let of_types = obstacles_of_types(chunk, page.schema(), &wanted);
         let mut rendered = Rendered { more_after, matching_rows: self.matching_rows, ..Rendered::default() };
         for (index, residual) in chunk.residuals.iter().enumerate() {
-            if self.min_rows.is_some_and(|enough| rendered.matching_rows >= enough) {
+            if self.scan.min_rows.is_some_and(|enough| rendered.matching_rows >= enough) {
                 rendered.more_after = None;
                 break;
             }
-            if let Some(obstacle) = obstacle(chunk, index, &wanted) {
+            if let Some(obstacle) = obstacle(chunk, index, &wanted, &of_types) {
                 return Err(Refusal::NotOfIceberg(obstacle).into());
             }
             other_names(chunk, index, &mut rendered.other_names);
@@ -160,12 +152,13 @@ impl Asked {
 
     /// That the columns that are wanted exist.
     fn check_columns(&self, page: &PlannedPage) -> Result<(), Problem> {
-        if self.columns.is_empty() {
+        if self.scan.columns.is_empty() {
             return Ok(());
         }
         let known = fields_of(page.schema());
         let fault = |name: &String| Fault::at("select", format!("there is no column `{name}`"));
-        let faults: Vec<Fault> = self.columns.iter().filter(|name| !known.contains_key(*name)).map(fault).collect();
+        let faults: Vec<Fault> =
+            self.scan.columns.iter().filter(|name| !known.contains_key(*name)).map(fault).collect();
         if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
     }
 }
@@ -191,10 +184,10 @@ async fn check_names(
     if others.is_empty() {
         return Ok(());
     }
-    let (fields, wanted) = (fields_of(page.schema()), Wanted::of(&scan.columns, None));
+    let (fields, wanted) = (fields_of(page.schema()), Wanted::of(scan));
     let is_wanted = |column: FieldId| fields.iter().any(|(path, id)| *id == column && wanted.has(path));
     let history = catalog.load_table_history(ident, Snapshots::None).await?;
-    let mapping = NameMapping::of(&history.schemas);
+    let mapping = NameMapping::of(&history.schemas, &history.leaves);
     let is_lost = |other: &&OtherName| is_wanted(other.column) && !mapping.finds(other.column, other.name.as_deref());
     match others.iter().find(is_lost) {
         Some(lost) => Err(Refusal::NotOfIceberg(lost.to_string()).into()),

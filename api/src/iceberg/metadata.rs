@@ -134,7 +134,7 @@ fn last_id_below(of: &Type) -> i32 {
 
 /// What the owner set, and the name mapping whatever they set: it is what files without field ids are read by.
 fn properties(history: &TableHistory) -> Result<Map<String, Value>, Refusal> {
-    let mapping = serde_json::to_string(&NameMapping::of(&history.schemas));
+    let mapping = serde_json::to_string(&NameMapping::of(&history.schemas, &history.leaves));
     let mapping = mapping.map_err(|error| Refusal::NotOfIceberg(error.to_string()))?;
     let set = history.table.properties.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str())));
     Ok(set.chain([(name_mapping::PROPERTY.to_owned(), mapping.into())]).collect())

@@ -30,7 +30,7 @@ impl Past {
             return Ok(None);
         }
         let history = catalog.load_table_history(ident.clone(), Snapshots::None).await?;
-        let mapping = NameMapping::of(&history.schemas);
+        let mapping = NameMapping::of(&history.schemas, &history.leaves);
         Ok(Some(Self { own: fields_of(&own.schema), today: fields_of(&today.schema), mapping }))
     }
 
@@ -71,6 +71,8 @@ impl Past {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use prunus_catalog::SchemaId;
     use prunus_catalog::schema::{Field, Schema, Type};
     use prunus_statistics::PrimitiveType;
@@ -92,7 +94,7 @@ mod tests {
     fn past(own: &[(i32, &str)], today: &[(i32, &str)]) -> Past {
         let (own, today) = (schema(own), schema(today));
         let (own_fields, today_fields) = (fields_of(&own), fields_of(&today));
-        let mapping = NameMapping::of(&[(SchemaId(1), own), (SchemaId(2), today)]);
+        let mapping = NameMapping::of(&[(SchemaId(1), own), (SchemaId(2), today)], &BTreeSet::new());
         Past { own: own_fields, today: today_fields, mapping }
     }
 

@@ -5,8 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use arrow::array::Array;
+use prunus_catalog::schema::{LeafColumn, Schema};
 use prunus_catalog::{FileLeaf, NamedPartition, PlannedChunk};
-use prunus_statistics::FieldId;
+use prunus_statistics::{FieldId, PrimitiveType, TimeUnit};
+
+use super::scan::Scan;
 
 /// What clients take out of a location, or end it at, where it stands for itself.
 const SPLITTING: [char; 5] = ['#', '?', '\t', '\r', '\n'];
@@ -36,13 +39,16 @@ impl fmt::Display for OtherName {
 pub(super) struct Wanted {
     /// All columns if empty.
     columns: BTreeSet<String>,
+    /// Those that rows are filtered by.
+    filtered: BTreeSet<String>,
     /// One that only ids can tell of.
     lost: Option<String>,
 }
 
 impl Wanted {
-    pub(super) fn of(columns: &[String], lost: Option<&str>) -> Self {
-        Self { columns: columns.iter().cloned().collect(), lost: lost.map(str::to_owned) }
+    pub(super) fn of(scan: &Scan) -> Self {
+        let set = |names: &[String]| names.iter().cloned().collect();
+        Self { columns: set(&scan.columns), filtered: set(&scan.filtered), lost: scan.lost.clone() }
     }
 
     /// Whether a column is read, by its path: it, or one that it is in, was named.
@@ -52,8 +58,45 @@ impl Wanted {
     }
 }
 
+/// What keeps files of each set of leaves from being read, by the place of the set: their types.
+pub(super) fn obstacles_of_types(chunk: &PlannedChunk, schema: &Schema, wanted: &Wanted) -> Vec<Option<String>> {
+    let columns = schema.leaf_columns();
+    let by_id: BTreeMap<FieldId, &LeafColumn> = columns.iter().map(|column| (column.id, column)).collect();
+    let obstacle_of = |leaf: &FileLeaf| {
+        let column = by_id.get(&leaf.column?)?;
+        let file_type: PrimitiveType = leaf.file_type.as_deref()?.parse().ok()?;
+        let (path, column_type) = (column.path.join("."), column.column_type);
+        let why = misread(file_type, column_type, wanted.filtered.contains(&path)).filter(|_| wanted.has(&path))?;
+        Some(format!("it holds column `{path}` of type {column_type} as {file_type}, {why}"))
+    };
+    let sets = chunk.files.rows.leaves.values().iter();
+    sets.map(|leaves| leaves.iter().find_map(obstacle_of)).collect()
+}
+
+/// Why clients read a column wrongly that a file holds in a narrower type, or in a finer one. PyIceberg binds filters to the type in
+/// the file, and so literals lose what that cannot hold.
+fn misread(file_type: PrimitiveType, column_type: PrimitiveType, is_filtered: bool) -> Option<&'static str> {
+    use PrimitiveType as P;
+    let is_finer = |unit: TimeUnit, of: TimeUnit| unit == TimeUnit::Nanosecond && of != TimeUnit::Nanosecond;
+    match (file_type, column_type) {
+        (P::Timestamp(unit), P::Timestamp(of)) | (P::Timestamptz(unit), P::Timestamptz(of)) if is_finer(unit, of) => {
+            Some("whose nanoseconds clients cut off")
+        }
+        (P::UInt32, _) if is_filtered => Some("in which clients lose rows above 2147483647 where they filter by it"),
+        (P::Float32 | P::Float16, P::Float64) | (P::Float16, P::Float32) if is_filtered => {
+            Some("to which clients round the literals of a filter, so that rows are lost")
+        }
+        _ => None,
+    }
+}
+
 /// What keeps a file from being read; `None` if nothing does.
-pub(super) fn obstacle(chunk: &PlannedChunk, index: usize, wanted: &Wanted) -> Option<String> {
+pub(super) fn obstacle(
+    chunk: &PlannedChunk,
+    index: usize,
+    wanted: &Wanted,
+    of_types: &[Option<String>],
+) -> Option<String> {
     let rows = &chunk.files.rows;
     let path = rows.path.value(index);
     if rows.row_count.is_null(index) {
@@ -64,6 +107,10 @@ pub(super) fn obstacle(chunk: &PlannedChunk, index: usize, wanted: &Wanted) -> O
             "file `{path}` cannot be planned for Iceberg: clients would read another one, since they split paths at {}",
             "`#`, `?`, tabs and line ends"
         ));
+    }
+    let set = rows.leaves.indices().get(index);
+    if let Some(of_type) = set.and_then(|set| of_types.get(*set)?.as_ref()) {
+        return Some(format!("file `{path}` cannot be planned for Iceberg: {of_type}"));
     }
     let leaves = rows.leaves.get(index).map(|leaves| &**leaves).unwrap_or_default();
     if leaves.iter().any(has_id) && !go_by_ids(leaves) {
@@ -118,6 +165,34 @@ pub(super) fn other_names(chunk: &PlannedChunk, index: usize, found: &mut BTreeS
                 name: name.clone(),
                 path: chunk.files.rows.path.value(index).to_owned(),
             });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_in_files_that_clients_misread_are_known() {
+        let check = |file: &str, column: &str, unfiltered: bool, filtered: bool| {
+            let of = |is_filtered| misread(file.parse().unwrap(), column.parse().unwrap(), is_filtered).is_some();
+            assert_eq!((of(false), of(true)), (unfiltered, filtered), "{file} {column}");
+        };
+        check("uint32", "int64", false, true);
+        check("float32", "float64", false, true);
+        check("timestamp(ns)", "timestamp(us)", true, true);
+        check("timestamptz(ns)", "timestamptz(ms)", true, true);
+        for (file, column) in [
+            ("int32", "int64"),
+            ("uint16", "int64"),
+            ("uint8", "int32"),
+            ("float64", "float64"),
+            ("float32", "float32"),
+            ("timestamp(ms)", "timestamp(us)"),
+            ("string", "string"),
+        ] {
+            check(file, column, false, false);
         }
     }
 }

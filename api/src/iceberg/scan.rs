@@ -44,6 +44,8 @@ pub(super) struct Scan {
     filter: Option<Value>,
     /// The columns that are wanted, and those of the filter; all if empty.
     pub(super) columns: Vec<String>,
+    /// Those of the filter.
+    pub(super) filtered: Vec<String>,
     pub(super) min_rows: Option<u64>,
     pub(super) stats_fields: Vec<String>,
     /// A wanted column of the snapshot's own schema that clients find by its id alone.
@@ -62,7 +64,9 @@ impl ScanJson {
             since: range.map(|(start, _)| start),
             filter: self.filter,
             columns: self.select.unwrap_or_default(),
-            min_rows: self.min_rows_requested,
+            filtered: Vec::new(),
+            // None at all is what nobody asks for who scans.
+            min_rows: self.min_rows_requested.filter(|rows| *rows > 0),
             stats_fields: self.stats_fields.unwrap_or_default(),
             lost: None,
             is_ambiguous: false,
@@ -154,12 +158,16 @@ impl Scan {
     }
 
     fn add_columns_of_filter(&mut self) {
-        let (Some(filter), false) = (&mut self.filter, self.columns.is_empty()) else { return };
-        let mut columns: BTreeSet<String> = std::mem::take(&mut self.columns).into_iter().collect();
+        let Some(filter) = &mut self.filter else { return };
+        let mut filtered = BTreeSet::new();
         visit_names(filter, &mut |column| {
-            columns.insert(column.clone());
+            filtered.insert(column.clone());
         });
-        self.columns = columns.into_iter().collect();
+        if !self.columns.is_empty() {
+            let selected = std::mem::take(&mut self.columns).into_iter();
+            self.columns = selected.chain(filtered.iter().cloned()).collect::<BTreeSet<_>>().into_iter().collect();
+        }
+        self.filtered = filtered.into_iter().collect();
     }
 
     fn check_lists(&self) -> Result<(), Problem> {

@@ -36,6 +36,8 @@ pub struct CollectedColumns {
     pub columns: BTreeMap<FieldId, FileColumn>,
     /// Every leaf of the file: its path and the field id that the file gives it.
     pub leaves: Vec<(Vec<String>, Option<i32>)>,
+    /// The types that they have in the file; `None` for one that has no name.
+    pub leaf_types: Vec<Option<PrimitiveType>>,
     /// Which of these each column is that the file holds.
     pub leaf_of_column: BTreeMap<FieldId, usize>,
 }
@@ -95,7 +97,8 @@ pub fn match_scanned_columns(
         return Err(faults);
     }
     let leaves = footer.leaves().iter().map(|leaf| (leaf.path.clone(), leaf.field_id)).collect();
-    Ok(CollectedColumns { columns: collected, leaves, leaf_of_column })
+    let leaf_types = footer.leaves().iter().map(|leaf| leaf.column_type).collect();
+    Ok(CollectedColumns { columns: collected, leaves, leaf_types, leaf_of_column })
 }
 
 /// What the footer, or the data if it was read, says of a column that is this leaf of the file.

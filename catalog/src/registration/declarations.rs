@@ -44,7 +44,12 @@ impl Registration<'_> {
             };
             !is_constant && !constants.contains_key(&leaf.id)
         };
-        let leaf = |leaf: &LeafColumn| FileLeaf { path: leaf.path.clone(), field_id: None, column: Some(leaf.id) };
+        let leaf = |leaf: &LeafColumn| FileLeaf {
+            path: leaf.path.clone(),
+            field_id: None,
+            column: Some(leaf.id),
+            file_type: None,
+        };
         self.target.columns.iter().filter(is_in_file).map(leaf).collect()
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use prunus_manifest::FileLeaf;
-use prunus_statistics::{ColumnStatistics, FieldId, FileColumn};
+use prunus_statistics::{ColumnStatistics, FieldId, FileColumn, PrimitiveType};
 
 use super::reconciling::Known;
 use super::{Content, Matched, Refusal, Registration};
@@ -41,11 +41,16 @@ impl Registration<'_> {
         }
         let declared = self.without_unbounded(&footer, &collected, declared);
         let column_of = collected.columns_of_leaves();
-        let Matched { columns, leaves, read, .. } = collected;
+        let Matched { columns, leaves, leaf_types, read, .. } = collected;
         let known = Known { columns, read, row_count };
         let columns = self.reconciled(known, declared, constants);
-        let leaf = |(index, (path, field_id))| FileLeaf { path, field_id, column: column_of.get(&index).copied() };
-        let leaves = leaves.into_iter().enumerate().map(leaf).collect();
+        let leaf = |(index, ((path, field_id), file_type)): (usize, (_, Option<PrimitiveType>))| FileLeaf {
+            path,
+            field_id,
+            column: column_of.get(&index).copied(),
+            file_type: file_type.map(|file_type| file_type.to_string().into()),
+        };
+        let leaves = leaves.into_iter().zip(leaf_types).enumerate().map(leaf).collect();
         Ok(Content { object: Some(bytes.object), row_count: Some(row_count), leaves, columns })
     }
 

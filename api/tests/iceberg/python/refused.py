@@ -55,6 +55,27 @@ half = pa.schema([pa.field("id", pa.int64(), metadata={"PARQUET:field_id": "1"})
 register("half", [pa.table({"id": [1], "x": [2]}, schema=half)])
 refused(lambda: load("half").scan().to_arrow(), "half/0.parquet", "field ids to some of its columns alone")
 
+# Files in narrower types than the table: where PyIceberg would lose rows or digits, and only there.
+narrow = pa.table({
+    "u": pa.array([1, 4_294_967_295], pa.uint32()), "f": pa.array([0.1, 0.5], pa.float32()), "i": pa.array([1, 2], pa.int32()),
+    "t": pa.array([500, 1_500], pa.timestamp("ns")),
+})
+types = [("u", "int64"), ("f", "float64"), ("i", "int64"), ("t", "timestamp(us)")]
+create("narrow", schema={"fields": [{"name": name, "type": column_type} for name, column_type in types]})
+commit("narrow", [write(narrow, "narrow/a.parquet")])
+chosen = ("u", "f", "i")
+found = load("narrow").scan(selected_fields=chosen).to_arrow()
+check(found.to_pydict(), narrow.select(chosen).to_pydict(), "narrower types are read")
+check(load("narrow").scan(row_filter="i > 1", selected_fields=chosen).count(), 1, "narrower types")
+refused(lambda: load("narrow").scan(row_filter="u > 2147483648", selected_fields=chosen).to_arrow(), "narrow/a.parquet", "`u` of type int64 as uint32")
+refused(lambda: load("narrow").scan(row_filter="f > 0.1", selected_fields=chosen).to_arrow(), "`f` of type float64 as float32")
+refused(lambda: load("narrow").scan().to_arrow(), "`t` of type timestamp(us) as timestamp(ns)")
+
+# A column that files hold and the table does not have is passed over.
+create("more", schema={"fields": [{"name": "id", "type": "int64"}]})
+commit("more", [write(pa.table({"id": [1], "more": ["x"], "inside": [{"a": 1}]}), "more/a.parquet")])
+check(load("more").scan(row_filter="id = 1").to_arrow().to_pydict(), {"id": [1]}, "columns that the table does not have")
+
 # Names of columns.
 register("plain", [one])
 refused(lambda: list(load("plain").scan(row_filter="none = 1").plan_files()), "none")
