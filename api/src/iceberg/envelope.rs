@@ -9,7 +9,6 @@ use prunus_catalog::schema::LeafColumn;
 use prunus_catalog::{
     Catalog, Error, Fault, FileId, Filter, PlannedChunk, PlannedPage, Snapshots, TableIdent, Verdict,
 };
-
 use prunus_statistics::{FieldId, FileStatistics};
 
 use super::error::Refusal;
@@ -130,6 +129,7 @@ impl Asked {
     fn render(&self, page: &PlannedPage, chunk: &PlannedChunk, known: &Known<'_>) -> Result<Rendered, Problem> {
         self.check_columns(page)?;
         let residuals = page.residuals().iter().map(|filter| written(filter)).collect::<Result<Vec<_>, _>>()?;
+        let whole = serde_json::to_vec(&self.scan.filter()).map_err(unwritten)?;
         let last = chunk.files.rows.file_id.values().last().map(|id| FileId(*id));
         let more_after = if page.chunks() > 1 { last } else { page.next_after() };
         let wanted = Wanted::of(&self.scan);
@@ -144,7 +144,11 @@ impl Asked {
                 return Err(Refusal::NotOfIceberg(obstacle).into());
             }
             other_names(chunk, index, &mut rendered.other_names);
-            let residual = residual.and_then(|place| residuals.get(place)).map_or(ALL_ROWS, Vec::as_slice);
+            let residual = match residual {
+                None => ALL_ROWS,
+                // The whole filter is right for every file.
+                Some(place) => residuals.get(*place).unwrap_or(&whole),
+            };
             rendered.add(chunk, index, (residual, known)).map_err(unwritten)?;
         }
         Ok(rendered)

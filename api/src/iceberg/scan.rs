@@ -113,6 +113,11 @@ impl ScanJson {
 }
 
 impl Scan {
+    /// Which rows are wanted; `true` where all are.
+    pub(super) fn filter(&self) -> Value {
+        self.filter.clone().unwrap_or(Value::Bool(true))
+    }
+
     /// The request for a page of so many files.
     pub(super) fn request(&self, after: Option<FileId>, size: PageSize) -> PlanRequest {
         PlanRequest {

@@ -81,7 +81,6 @@ register("plain", [one])
 refused(lambda: list(load("plain").scan(row_filter="none = 1").plan_files()), "none")
 
 # Whoever plans scans alone looks for what is not there, and does not take the table for an empty one.
-planned_here = {"scan-planning-mode": "client", "rest-scan-planning-enabled": "false"}
 table = load("plain")
 refused(lambda: list(table.inspect.files().to_pylist()), "is-planned-by-the-server-alone")
 refused(lambda: table.append(one))
