@@ -43,6 +43,11 @@ refused(lambda: load("hive").scan(row_filter="day = '2024-01-31'", selected_fiel
 check(load("hive").scan(selected_fields=("id",)).to_arrow().to_pydict(), {"id": [1]}, "other columns")
 check(load("hive").scan(row_filter="day = '2024-02-01'").to_arrow().num_rows, 0, "pruned files need not be read")
 
+# A default is a value for rows of files that lack the column, and readers of format 2 would have null there.
+register("filled", [one])
+call("PATCH", "/v1/namespaces/n/tables/filled", {"schema": [{"op": "add", "name": "x", "type": "int64", "default": 7}]})
+refused(lambda: load("filled"), "`x` has a default")
+
 # A path that PyIceberg would split.
 create("split", schema={"fields": [{"name": "id", "type": "int64"}]})
 commit("split", [write(one, "split/a#b.parquet")])
@@ -84,5 +89,11 @@ refused(lambda: list(load("plain").scan(row_filter="none = 1").plan_files()), "n
 table = load("plain")
 refused(lambda: list(table.inspect.files().to_pylist()), "is-planned-by-the-server-alone")
 refused(lambda: table.append(one))
+
+# What a user sets to plan alone is overridden; a client that does so all the same reads nothing.
+for alone in ({"scan-planning-mode": "client"}, {"rest-scan-planning-enabled": "false"}):
+    check(load("plain", **alone).scan().to_arrow().to_pydict(), {"id": [1]}, str(alone))
+table.catalog.supports_server_side_planning = lambda *_: False
+refused(lambda: table.scan().to_arrow(), "is-planned-by-the-server-alone")
 
 print("done")
