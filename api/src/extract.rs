@@ -55,7 +55,7 @@ struct PathParts {
 }
 
 /// A part of a path, or what is wrong with it.
-type Part<T> = Result<T, Vec<Fault>>;
+pub(crate) type Part<T> = Result<T, Vec<Fault>>;
 
 impl PathParts {
     async fn of(parts: &mut Parts) -> Result<Self, Problem> {
@@ -78,7 +78,8 @@ impl PathParts {
     }
 }
 
-fn name<T: FromStr<Err: Display>>(part: &'static str, text: Option<&str>) -> Part<T> {
+/// A name that a path has; nothing is none.
+pub(crate) fn name<T: FromStr<Err: Display>>(part: &'static str, text: Option<&str>) -> Part<T> {
     text.unwrap_or_default().parse().map_err(|error: T::Err| vec![Fault::at(part, error.to_string())])
 }
 

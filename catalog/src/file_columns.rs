@@ -132,7 +132,7 @@ mod tests {
 
     fn leaf(name: &str, field_id: Option<i32>, column: Option<i32>) -> FileLeaf {
         let path = name.split('.').map(str::to_owned).collect();
-        FileLeaf { path, field_id, column: column.map(FieldId), file_type: None }
+        FileLeaf { path, field_id, column: column.map(FieldId), file_type: None, in_group_with_id: false }
     }
 
     fn check(newer: &str, leaves: &[FileLeaf], expected: &[(i32, Option<&str>)]) {

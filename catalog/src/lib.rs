@@ -151,8 +151,8 @@ pub use prunus_manifest::{
     DataFileColumns, DataFileRow, Distinct, Error as StoreError, Existing, Fault as CheckFault, FileId, FileLeaf,
     Finding, FindingKind, Histogram, JournalDetail, JournalEntry, JournalFilter, JournalId, JournalPage, JournalRow,
     MAX_AUDITS_PER_TABLE, MAX_ENTRIES_PER_READ, MAX_FILES_PER_ROLLBACK, MAX_READERS, MAX_TAGS_PER_TABLE, MAX_TOKENS,
-    ManifestId, ManifestZone, Mend, Number, Operation, Place, PowerLoss, REPLY_KEPT_MS, RequestKey, Role, SchemaId,
-    SnapshotId, SnapshotRow, StoreActivity, StoreState, StoredReply, TableId, TableLayout, TagChange, Totals,
+    ManifestId, ManifestZone, Mend, Number, Operation, Partition, Place, PowerLoss, REPLY_KEPT_MS, RequestKey, Role,
+    SchemaId, SnapshotId, SnapshotRow, StoreActivity, StoreState, StoredReply, TableId, TableLayout, TagChange, Totals,
 };
 pub use prunus_pruner::{
     FilterError, MAX_FILTER_BYTES, MAX_FILTER_DEPTH, MAX_FILTER_VALUES, MAX_FILTER_WORDS, MIN_FILTER_DEPTH, NanOrder,

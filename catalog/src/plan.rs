@@ -366,7 +366,8 @@ fn find(
         files::check_page(tx, &table, Some(file_id))?;
     }
     let snapshot = request.snapshot.resolve(tx, &table)?;
-    if let Some(since) = request.since {
+    // Later pages are of the same range, whatever has expired of it.
+    if let (Some(since), false) = (request.since, matches!(request.page, PlanPage::After(..))) {
         check_appends(tx, &table, (since, snapshot.snapshot_id), cancelled)?;
     }
     let reader = PlanReader::new(&catalog.plan_cache, tx, &table, cancelled);

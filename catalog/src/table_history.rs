@@ -14,7 +14,10 @@ use crate::tags::Tag;
 use crate::{Error, Result};
 
 /// How many snapshots are read at a time.
-const SNAPSHOTS_PER_READ: u32 = 10_000;
+const SNAPSHOTS_PER_READ: u32 = 100;
+
+/// How many bytes of notes are read with the newest snapshots; those before them are as good as not asked for.
+const MAX_NOTES_READ_BYTES: usize = 64 << 20;
 
 /// Which snapshots are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +26,7 @@ pub enum Snapshots {
     None,
     /// The newest, and those that have a tag.
     Named,
-    /// So many of the newest, and those that have a tag.
+    /// So many of the newest, fewer where their notes are long, and those that have a tag.
     Newest(usize),
 }
 
@@ -82,15 +85,18 @@ fn named(tx: &ReadTransaction<'_>, table: &TableRow, tags: &[Tag]) -> Result<Vec
 }
 
 fn newest(tx: &ReadTransaction<'_>, table: &TableRow, count: usize, cancelled: &Cancelled) -> Result<Vec<SnapshotRow>> {
-    let mut snapshots: Vec<SnapshotRow> = Vec::new();
-    while snapshots.len() < count {
+    let (mut snapshots, mut notes_bytes): (Vec<SnapshotRow>, usize) = (Vec::new(), 0);
+    while snapshots.len() < count && notes_bytes < MAX_NOTES_READ_BYTES {
         cancelled.check()?;
         let before = snapshots.last().map(|oldest| oldest.snapshot_id);
         let older = tx.list_snapshots(table.table_id, before, SNAPSHOTS_PER_READ)?;
         if older.is_empty() {
             break;
         }
-        snapshots.extend(older);
+        for row in older {
+            notes_bytes += row.summary.iter().map(|(key, note)| key.len() + note.len()).sum::<usize>();
+            snapshots.push(row);
+        }
     }
     snapshots.truncate(count);
     snapshots.reverse();

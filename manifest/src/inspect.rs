@@ -106,8 +106,7 @@ impl ReadTransaction<'_> {
         rows.into_iter().map(inspected).collect()
     }
 
-    /// What is known of these columns of files of one table, each given with its manifest, `None` in the tail; in their order, and in
-    /// the newest types of the columns. It costs as much as it touches manifests, and of each it reads the blocks of these columns
+    /// What is known of these columns of files of one table, in their order, and in the newest types of the columns. It costs as much as it touches manifests, and of each it reads the blocks of these columns
     /// alone.
     ///
     /// # Errors
@@ -115,12 +114,13 @@ impl ReadTransaction<'_> {
     pub fn load_statistics(
         &self,
         table_id: TableId,
-        files: &[(FileId, Option<ManifestId>)],
+        file_ids: &[FileId],
         columns: &BTreeSet<FieldId>,
     ) -> Result<Vec<FileStatistics>> {
-        let mut read = self.statistics_of(table_id, files.iter().copied(), Columns::These(columns))?;
-        let take = |(file_id, _): &(FileId, _)| read.remove(file_id).ok_or(Error::FileNotFound(*file_id));
-        files.iter().map(take).collect()
+        let manifests = self.load_data_file_columns(file_ids)?.manifest_id;
+        let places = file_ids.iter().copied().zip(manifests.iter().map(|manifest_id| manifest_id.map(ManifestId)));
+        let mut read = self.statistics_of(table_id, places, Columns::These(columns))?;
+        file_ids.iter().map(|file_id| read.remove(file_id).ok_or(Error::FileNotFound(*file_id))).collect()
     }
 
     fn statistics_of(

@@ -24,8 +24,11 @@ pub struct FileLeaf {
     pub column: Option<FieldId>,
     /// The type that it has in the file, as its text; `None` where the file was not read, where the type has no name, and in sets from
     /// before this was noted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub file_type: Option<Box<str>>,
+    /// Whether the file gives a field id to a group around it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_group_with_id: bool,
 }
 
 /// What a set is called where it is damaged.
@@ -144,7 +147,13 @@ mod tests {
     #[test]
     fn a_set_from_before_columns_were_noted_reads() {
         let bytes = checked::pack(&[(vec!["a".to_owned()], Some(7))]).unwrap();
-        let leaf = FileLeaf { path: vec!["a".to_owned()], field_id: Some(7), column: None, file_type: None };
+        let leaf = FileLeaf {
+            path: vec!["a".to_owned()],
+            field_id: Some(7),
+            column: None,
+            file_type: None,
+            in_group_with_id: false,
+        };
         assert_eq!(decode(&bytes, 1).unwrap(), [leaf]);
     }
 

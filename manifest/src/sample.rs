@@ -138,7 +138,13 @@ pub(crate) fn append(table_id: TableId, paths: &[&str]) -> NewCommit {
         row_count: None,
         etag: None,
         last_modified_ms: None,
-        leaves: vec![FileLeaf { path: vec!["number".to_owned()], field_id: None, column: None, file_type: None }],
+        leaves: vec![FileLeaf {
+            path: vec!["number".to_owned()],
+            field_id: None,
+            column: None,
+            file_type: None,
+            in_group_with_id: false,
+        }],
         partition: Partition::new(),
         statistics: EncodedStatistics::new(&FileStatistics::default()).unwrap(),
     };

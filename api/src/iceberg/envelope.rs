@@ -6,18 +6,16 @@ use std::sync::Arc;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use prunus_catalog::schema::LeafColumn;
-use prunus_catalog::{
-    Catalog, Error, Fault, FileId, Filter, PlannedChunk, PlannedPage, Snapshots, TableIdent, Verdict,
-};
-use prunus_statistics::{FieldId, FileStatistics};
+use prunus_catalog::{Catalog, Error, FileId, Filter, PlannedChunk, PlannedPage, Snapshots, TableIdent, Verdict};
+use prunus_statistics::FileStatistics;
 
 use super::error::Refusal;
 use super::file_statistics::{FileStatisticsJson, columns_of};
 use super::file_task::{self, Beside};
 use super::name_mapping::NameMapping;
-use super::readable::{OtherName, Wanted, obstacle, obstacles_of_types, other_names};
+use super::readable::{LeafSet, OtherName, Wanted, obstacle, other_names};
 use super::scan::Scan;
-use super::scan_names::fields_of;
+use super::scan_names::Fields;
 use super::scan_token::ScanToken;
 use crate::problem::Problem;
 
@@ -132,18 +130,25 @@ impl Asked {
         let whole = serde_json::to_vec(&self.scan.filter()).map_err(unwritten)?;
         let last = chunk.files.rows.file_id.values().last().map(|id| FileId(*id));
         let more_after = if page.chunks() > 1 { last } else { page.next_after() };
-        let wanted = Wanted::of(&self.scan);
-        let of_types = obstacles_of_types(chunk, page.schema(), &wanted);
+        let wanted = Wanted::of(&self.scan, page.schema());
+        let (sets, of_files) = (LeafSet::all_of(chunk, &wanted), chunk.files.rows.leaves.indices());
+        // Files of one set of leaves call columns alike.
+        let mut seen = BTreeSet::new();
         let mut rendered = Rendered { more_after, matching_rows: self.matching_rows, ..Rendered::default() };
         for (index, residual) in chunk.residuals.iter().enumerate() {
             if self.scan.min_rows.is_some_and(|enough| rendered.matching_rows >= enough) {
                 rendered.more_after = None;
                 break;
             }
-            if let Some(obstacle) = obstacle(chunk, index, &wanted, &of_types) {
+            let Some((place, set)) = of_files.get(index).and_then(|place| Some((*place, sets.get(*place)?))) else {
+                continue;
+            };
+            if let Some(obstacle) = obstacle(chunk, index, set, &wanted) {
                 return Err(Refusal::NotOfIceberg(obstacle).into());
             }
-            other_names(chunk, index, &mut rendered.other_names);
+            if set.may_go_by_names() && seen.insert(place) {
+                rendered.other_names.extend(other_names(chunk, index));
+            }
             let residual = match residual {
                 None => ALL_ROWS,
                 // The whole filter is right for every file.
@@ -154,15 +159,12 @@ impl Asked {
         Ok(rendered)
     }
 
-    /// That the columns that are wanted exist.
+    /// That the columns that are selected exist.
     fn check_columns(&self, page: &PlannedPage) -> Result<(), Problem> {
-        if self.scan.columns.is_empty() {
+        if self.scan.selected.is_empty() {
             return Ok(());
         }
-        let known = fields_of(page.schema());
-        let fault = |name: &String| Fault::at("select", format!("there is no column `{name}`"));
-        let faults: Vec<Fault> =
-            self.scan.columns.iter().filter(|name| !known.contains_key(*name)).map(fault).collect();
+        let faults = Fields::of(page.schema()).unknown("select", &self.scan.selected);
         if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
     }
 }
@@ -188,11 +190,10 @@ async fn check_names(
     if others.is_empty() {
         return Ok(());
     }
-    let (fields, wanted) = (fields_of(page.schema()), Wanted::of(scan));
-    let is_wanted = |column: FieldId| fields.iter().any(|(path, id)| *id == column && wanted.has(path));
+    let wanted = Wanted::of(scan, page.schema());
     let history = catalog.load_table_history(ident, Snapshots::None).await?;
     let mapping = NameMapping::of(&history.schemas, &history.leaves);
-    let is_lost = |other: &&OtherName| is_wanted(other.column) && !mapping.finds(other.column, other.name.as_deref());
+    let is_lost = |other: &&OtherName| wanted.has(other.column) && !mapping.finds(other.column, other.name.as_deref());
     match others.iter().find(is_lost) {
         Some(lost) => Err(Refusal::NotOfIceberg(lost.to_string()).into()),
         None => Ok(()),

@@ -1,12 +1,11 @@
 //! What is known of columns of a file, as Iceberg has it: counts, and bounds in hexadecimal. What is not known is not said, nor is a
 //! guess.
 
-use prunus_catalog::Fault;
 use prunus_catalog::schema::{LeafColumn, Schema};
 use prunus_statistics::{Bound, FieldId, FileColumn, FileStatistics, Precision, PrimitiveType, Value};
 use serde::Serialize;
 
-use super::scan_names::fields_of;
+use super::scan_names::Fields;
 use super::single_value::{Side, encode};
 use crate::problem::Problem;
 
@@ -39,19 +38,13 @@ pub(super) struct FileStatisticsJson {
 
 /// The columns whose statistics are asked for: those of these names, and those inside them that have one value for each row.
 pub(super) fn columns_of(schema: &Schema, names: &[String]) -> Result<Vec<LeafColumn>, Problem> {
-    let known = fields_of(schema);
-    let unknown = names.iter().filter(|name| !known.contains_key(*name));
-    let faults: Vec<Fault> =
-        unknown.map(|name| Fault::at("stats-fields", format!("there is no column `{name}`"))).collect();
+    let fields = Fields::of(schema);
+    let faults = fields.unknown("stats-fields", names);
     if !faults.is_empty() {
         return Err(faults.into());
     }
-    let is_asked_for = |path: &str| {
-        names
-            .iter()
-            .any(|name| path == name || path.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('.')))
-    };
-    Ok(schema.leaf_columns().into_iter().filter(|leaf| is_asked_for(&leaf.path.join("."))).collect())
+    let asked_for = fields.named(names);
+    Ok(schema.leaf_columns().into_iter().filter(|leaf| asked_for.contains(&leaf.id)).collect())
 }
 
 impl FileStatisticsJson {
@@ -79,6 +72,7 @@ fn hex(bound: Option<&Bound>, column_type: PrimitiveType, side: Side) -> Option<
 
 #[cfg(test)]
 mod tests {
+    use prunus_catalog::Fault;
     use prunus_catalog::schema::{Field, Type};
     use prunus_statistics::{ColumnStatistics, Count, Provenance};
     use serde_json::json;

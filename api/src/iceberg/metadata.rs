@@ -3,8 +3,10 @@
 //! There is no file of it, and there are no manifests: a client that plans scans itself would look for the manifest list of a snapshot,
 //! which is named and is not there. So it fails, and never takes the table for an empty one.
 
+use std::collections::BTreeSet;
+
 use prunus_catalog::schema::{Schema, Type};
-use prunus_catalog::{Operation, SchemaId, SnapshotId, SnapshotRow, TableHistory};
+use prunus_catalog::{Operation, SchemaId, SnapshotId, SnapshotRow, TableHistory, Tag};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
@@ -17,6 +19,8 @@ use super::name_mapping::{self, NameMapping};
 const NOWHERE: &str = "file:///nowhere";
 /// The ids of partition fields begin behind this one.
 const LAST_PARTITION_ID: u32 = 999;
+/// What Iceberg calls the newest snapshot.
+const MAIN: &str = "main";
 /// What the summary of a snapshot calls what its commit meant.
 const OPERATION: &str = "operation";
 
@@ -81,7 +85,7 @@ pub(super) fn table_json(history: &TableHistory) -> Result<TableJson<'_>, Refusa
         "sort-orders": [{"order-id": 0, "fields": []}],
         "properties": properties(history)?,
         "metadata-log": [],
-        "refs": refs(history),
+        "refs": refs(history)?,
     });
     if let (Some(members), true) = (json.as_object_mut(), table.current_snapshot != SnapshotId::EMPTY) {
         members.insert("current-snapshot-id".to_owned(), table.current_snapshot.0.into());
@@ -97,10 +101,10 @@ pub(super) fn table_json(history: &TableHistory) -> Result<TableJson<'_>, Refusa
 }
 
 fn schemas(history: &TableHistory) -> Result<Vec<Value>, Refusal> {
-    let is_meant =
-        |id: SchemaId| id == history.table.schema_id || history.snapshots.iter().any(|row| row.schema_id == id);
-    let meant = history.schemas.iter().filter(|(id, _)| is_meant(*id));
-    meant
+    let of_snapshots = history.snapshots.iter().map(|row| row.schema_id.0);
+    let meant: BTreeSet<i64> = of_snapshots.chain([history.table.schema_id.0]).collect();
+    let schemas = history.schemas.iter().filter(|(id, _)| meant.contains(&id.0));
+    schemas
         .map(|(id, schema)| schema_json(id.0, schema).map_err(|faults| not_of_iceberg(*id, history, &faults)))
         .collect()
 }
@@ -140,18 +144,17 @@ fn properties(history: &TableHistory) -> Result<Map<String, Value>, Refusal> {
     Ok(set.chain([(name_mapping::PROPERTY.to_owned(), mapping.into())]).collect())
 }
 
-fn refs(history: &TableHistory) -> Map<String, Value> {
-    let mut refs = Map::new();
-    for tag in &history.tags {
-        refs.insert(tag.name.clone(), json!({"snapshot-id": tag.snapshot_id.0, "type": "tag"}));
+/// What snapshots are called: the newest by the name that Iceberg has for it, which no tag can have beside it.
+fn refs(history: &TableHistory) -> Result<Map<String, Value>, Refusal> {
+    if history.tags.iter().any(|tag| tag.name == MAIN) {
+        let fault = format!("a tag is called `{MAIN}`, which is what Iceberg calls the newest snapshot");
+        return Err(not_of_iceberg(history.table.schema_id, history, &[fault]));
     }
-    // Nobody but the table's own history is called so.
-    let main = history.table.current_snapshot;
-    refs.remove("main");
-    if main != SnapshotId::EMPTY {
-        refs.insert("main".to_owned(), json!({"snapshot-id": main.0, "type": "branch"}));
-    }
-    refs
+    let tag = |tag: &Tag| (tag.name.clone(), json!({"snapshot-id": tag.snapshot_id.0, "type": "tag"}));
+    let newest = history.table.current_snapshot;
+    let main =
+        (newest != SnapshotId::EMPTY).then(|| (MAIN.to_owned(), json!({"snapshot-id": newest.0, "type": "branch"})));
+    Ok(history.tags.iter().map(tag).chain(main).collect())
 }
 
 impl<'h> SnapshotJson<'h> {

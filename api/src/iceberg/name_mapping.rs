@@ -14,8 +14,6 @@ use serde::Serialize;
 /// The property of a table that holds it, as JSON.
 pub(super) const PROPERTY: &str = "schema.name-mapping.default";
 
-/// What items of lists and maps are called.
-const ITEMS: [&str; 3] = ["element", "key", "value"];
 /// What the ids of names begin behind that are nobody's. Columns get theirs from 1 on.
 const NOBODY: i32 = 2_000_000_000;
 
@@ -33,16 +31,13 @@ struct MappedField {
     names: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fields: Vec<MappedField>,
+    /// Whether what is inside is called by the file, and not by the kind of the field.
+    #[serde(skip)]
+    is_open: bool,
 }
 
 /// The names that each field has and had, oldest first.
 type Names = BTreeMap<FieldId, Vec<String>>;
-
-impl MappedField {
-    fn first_name(&self) -> &str {
-        self.names.first().map_or("", String::as_str)
-    }
-}
 
 impl NameMapping {
     /// That of a table whose schemas these are, the newest last, and whose files have these leaves.
@@ -133,14 +128,13 @@ impl Mapper {
             let fields = self.below(&same.iter().map(|field| &field.field_type).collect::<Vec<_>>());
             taken.extend(names.iter().cloned());
             if !names.is_empty() {
-                mapped.push(MappedField { field_id: id.0, names, fields });
+                let is_open = matches!(newest.field_type, Type::Struct(_));
+                mapped.push(MappedField { field_id: id.0, names, fields, is_open });
             }
         }
         for field in newest_first.iter().copied().flatten() {
             if taken.insert(field.name.clone()) {
-                self.nobodys += 1;
-                let field_id = NOBODY + self.nobodys;
-                mapped.push(MappedField { field_id, names: vec![field.name.clone()], fields: Vec::new() });
+                mapped.push(self.nobodys_field(&field.name));
             }
         }
         mapped
@@ -151,16 +145,18 @@ impl Mapper {
         let Some((name, rest)) = path.split_first() else { return };
         let known = fields.iter().position(|field| field.names.contains(name));
         let index = known.unwrap_or_else(|| {
-            self.nobodys += 1;
-            fields.push(MappedField { field_id: NOBODY + self.nobodys, names: vec![name.clone()], fields: Vec::new() });
+            fields.push(self.nobodys_field(name));
             fields.len() - 1
         });
         // What lists and maps hold is called as it is meant to be, whatever files call the levels in between.
-        if let Some(field) = fields.get_mut(index)
-            && (field.field_id > NOBODY || field.fields.iter().any(|below| !ITEMS.contains(&below.first_name())))
-        {
+        if let Some(field) = fields.get_mut(index).filter(|field| field.is_open) {
             self.add_leaf(rest, &mut field.fields);
         }
+    }
+
+    fn nobodys_field(&mut self, name: &str) -> MappedField {
+        self.nobodys += 1;
+        MappedField { field_id: NOBODY + self.nobodys, names: vec![name.to_owned()], fields: Vec::new(), is_open: true }
     }
 
     /// The names by which a field is found, the one that it has first. Of those that it had, they are those that no other field has or
@@ -204,7 +200,7 @@ impl Mapper {
 
     fn item(&mut self, id: FieldId, name: &str, newest_first: &[Type]) -> MappedField {
         let fields = self.below(&newest_first.iter().collect::<Vec<_>>());
-        MappedField { field_id: id.0, names: vec![name.to_owned()], fields }
+        MappedField { field_id: id.0, names: vec![name.to_owned()], fields, is_open: false }
     }
 }
 
@@ -270,14 +266,14 @@ mod tests {
     #[test]
     fn what_files_hold_beside_columns_has_ids_that_no_column_has() {
         let path = |text: &str| text.split('.').map(str::to_owned).collect();
-        let inside = Field { field_type: Type::Struct(vec![field(3, "x")]), ..field(2, "s") };
+        let inside = Field { field_type: Type::Struct(vec![field(3, "key")]), ..field(2, "s") };
         let schema = Schema::new(vec![field(1, "id"), inside]).unwrap();
-        let leaves = ["id", "more", "s.x", "s.more", "other.a", "other.b"].map(path).into();
+        let leaves = ["id", "more", "s.key", "s.more", "other.a", "other.b"].map(path).into();
         let mapping = serde_json::to_value(NameMapping::of(&[(SchemaId(1), schema)], &leaves)).unwrap();
         let named = |id: i32, name: &str| json!({"field-id": id, "names": [name]});
         let expected = json!([
             named(1, "id"),
-            {"field-id": 2, "names": ["s"], "fields": [named(3, "x"), named(NOBODY + 5, "more")]},
+            {"field-id": 2, "names": ["s"], "fields": [named(3, "key"), named(NOBODY + 5, "more")]},
             named(NOBODY + 1, "more"),
             {"field-id": NOBODY + 2, "names": ["other"], "fields": [named(NOBODY + 3, "a"), named(NOBODY + 4, "b")]},
         ]);

@@ -1,12 +1,12 @@
 //! What the columns of a snapshot were called when it was made, where that is not what they are called today.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use prunus_catalog::{Catalog, SnapshotId, SnapshotRef, Snapshots, TableIdent};
 use prunus_statistics::FieldId;
 
 use super::name_mapping::NameMapping;
-use super::scan_names::fields_of;
+use super::scan_names::{Fields, fields_of};
 use crate::problem::Problem;
 
 /// The columns of a snapshot by the names of its own schema, and those of the table by the names of today.
@@ -34,36 +34,46 @@ impl Past {
         Ok(Some(Self { own: fields_of(&own.schema), today: fields_of(&today.schema), mapping }))
     }
 
-    /// Whether a name meant another column than it does.
+    /// Whether a name meant another column than it does, in some case or other.
     pub(super) fn is_ambiguous(&self, name: &str) -> bool {
-        matches!((self.own.get(name), self.today.get(name)), (Some(own), Some(today)) if own != today)
+        let folded = name.to_lowercase();
+        let of = |fields: &BTreeMap<String, FieldId>| -> BTreeSet<FieldId> {
+            fields.iter().filter(|(path, _)| path.to_lowercase() == folded).map(|(_, id)| *id).collect()
+        };
+        let (own, today) = (of(&self.own), of(&self.today));
+        !own.is_empty() && !today.is_empty() && own != today
+    }
+
+    /// The fields of the snapshot that are wanted by these names, or all if there are none, and that the table has no more.
+    pub(super) fn gone(&self, names: &[String]) -> Vec<i32> {
+        let today: BTreeSet<FieldId> = self.today.values().copied().collect();
+        self.wanted(names).difference(&today).map(|id| id.0).collect()
     }
 
     /// A column of the snapshot that its files call so and the mapping of the table does not find by that, among those that are
-    /// selected, or among all if none is.
-    pub(super) fn lost(&self, selected: &[String]) -> Option<String> {
-        let is_wanted = |path: &str| {
-            let is_it = |name: &String| {
-                path.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            };
-            selected.is_empty() || selected.iter().any(is_it)
-        };
-        let is_lost = |(path, id): &(&String, &FieldId)| is_wanted(path) && !self.mapping.finds(**id, Some(path));
+    /// wanted by these names, or among all if there are none.
+    pub(super) fn lost(&self, names: &[String]) -> Option<String> {
+        let wanted = self.wanted(names);
+        let is_lost = |(path, id): &(&String, &FieldId)| wanted.contains(id) && !self.mapping.finds(**id, Some(path));
         self.own.iter().find(is_lost).map(|(path, _)| path.clone())
+    }
+
+    fn wanted(&self, names: &[String]) -> BTreeSet<FieldId> {
+        let own = Fields::from(self.own.clone());
+        if names.is_empty() { own.all() } else { own.named(names) }
     }
 
     /// What columns are called today that may be selected by the names of the snapshot. One that is gone is left out; what is no name
     /// at all is left in.
     pub(super) fn names_of_today(&self, selected: &[String]) -> Vec<String> {
+        let today: BTreeMap<FieldId, &String> = self.today.iter().map(|(path, id)| (*id, path)).collect();
         let mut names = Vec::new();
         for name in selected {
             let own = self.own.get(name);
             if own.is_none() || self.today.contains_key(name) {
                 names.push(name.clone());
             }
-            names.extend(
-                self.today.iter().filter(|(path, id)| own == Some(id) && *path != name).map(|(path, _)| path.clone()),
-            );
+            names.extend(own.and_then(|id| today.get(id)).filter(|path| **path != name).map(|path| (*path).clone()));
         }
         names
     }
@@ -71,8 +81,6 @@ impl Past {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use prunus_catalog::SchemaId;
     use prunus_catalog::schema::{Field, Schema, Type};
     use prunus_statistics::PrimitiveType;
@@ -106,6 +114,17 @@ mod tests {
     fn a_name_that_another_column_got_is_ambiguous() {
         let past = past(&[(1, "a"), (2, "b")], &[(1, "c"), (2, "b"), (3, "a")]);
         assert_eq!(["a", "b", "c", "none"].map(|name| past.is_ambiguous(name)), [true, false, false, false]);
+    }
+
+    #[test]
+    fn a_name_of_another_case_may_be_ambiguous_too() {
+        assert!(past(&[(1, "a")], &[(1, "c"), (2, "A")]).is_ambiguous("A"));
+    }
+
+    #[test]
+    fn what_the_table_has_no_more_is_gone_if_it_is_wanted() {
+        let past = past(&[(1, "a"), (2, "b")], &[(2, "b")]);
+        assert_eq!((past.gone(&[]), past.gone(&names(&["a"])), past.gone(&names(&["b"]))), (vec![1], vec![1], vec![]));
     }
 
     #[test]

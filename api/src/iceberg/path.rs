@@ -1,13 +1,11 @@
 //! What the path of a request names. Levels of a namespace are joined by 0x1F there, and by dots in the catalog.
 
-use std::fmt::Display;
-use std::str::FromStr;
-
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use prunus_catalog::{Fault, NamespaceName, TableIdent};
 use serde::Deserialize;
 
+use crate::extract::name;
 use crate::problem::Problem;
 
 /// What joins the levels of a namespace.
@@ -30,11 +28,7 @@ fn parse_namespace(levels: &str) -> Result<NamespaceName, Vec<Fault>> {
     if levels.contains('.') {
         return Err(vec![Fault::at("namespace", "a level of a namespace cannot hold a dot")]);
     }
-    parse("namespace", &levels.replace(SEPARATOR, "."))
-}
-
-fn parse<T: FromStr<Err: Display>>(part: &'static str, text: &str) -> Result<T, Vec<Fault>> {
-    text.parse().map_err(|error: T::Err| vec![Fault::at(part, error.to_string())])
+    name("namespace", Some(&levels.replace(SEPARATOR, ".")))
 }
 
 /// The levels of a namespace.
@@ -54,7 +48,7 @@ impl PathParts {
     }
 
     fn table(&self) -> Result<TableIdent, Problem> {
-        let table = parse("table", self.table.as_deref().unwrap_or_default());
+        let table = name("table", self.table.as_deref());
         let both = Fault::both(parse_namespace(&self.namespace), table);
         both.map(|(namespace, name)| TableIdent { namespace, name }).map_err(Problem::MalformedPathParts)
     }
@@ -99,21 +93,21 @@ impl<S: Send + Sync> FromRequestParts<S> for PlanOf {
 mod tests {
     use super::*;
 
-    fn name(levels: &str) -> Option<String> {
+    fn parsed(levels: &str) -> Option<String> {
         namespace_of(levels).map(|namespace| namespace.as_str().to_owned())
     }
 
     #[test]
     fn levels_are_the_parts_of_a_name() {
-        assert_eq!(name("a").as_deref(), Some("a"));
-        assert_eq!(name("a\u{1f}b").as_deref(), Some("a.b"));
+        assert_eq!(parsed("a").as_deref(), Some("a"));
+        assert_eq!(parsed("a\u{1f}b").as_deref(), Some("a.b"));
         assert_eq!(levels_of("a.b"), ["a", "b"]);
     }
 
     #[test]
     fn a_level_with_a_dot_is_none() {
         for levels in ["a.b", "a.b\u{1f}c", "", "a\u{1f}", "\u{1f}a", "a\u{1f}\u{1f}b"] {
-            assert_eq!(name(levels), None, "{levels:?}");
+            assert_eq!(parsed(levels), None, "{levels:?}");
         }
     }
 }

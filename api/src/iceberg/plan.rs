@@ -17,6 +17,13 @@ use crate::access::ActingCatalog;
 use crate::extract::JsonBody;
 use crate::problem::Problem;
 
+/// Why an id is none.
+const NO_SUCH_ID: &str = "no plan has this id: it was cancelled, has expired, or never was";
+
+fn no_such_plan(why: &str) -> Problem {
+    Refusal::NoSuchPlan(why.to_owned()).into()
+}
+
 /// Plan a scan.
 #[utoipa::path(
     post, path = "/iceberg/v1/namespaces/{namespace}/tables/{table}/plan", operation_id = "iceberg_plan",
@@ -42,17 +49,17 @@ pub(crate) async fn fetch(
     PlanOf(ident, id): PlanOf,
     Extension(cancelled): Extension<Arc<CancelledPlans>>,
 ) -> Result<Response, Problem> {
-    let refused = |why: &str| Problem::from(Refusal::NoSuchPlan(why.to_owned()));
     let id = PlanId::decode(&id, &catalog).filter(|id| !cancelled.contains(id.plan()));
     let token = match id {
         Some(PlanId::Whole(token)) => token,
         Some(PlanId::Bare(_)) => {
-            return Err(refused("the plan is too long to be fetched by its id: plan the scan again"));
+            return Err(no_such_plan("the plan is too long to be fetched by its id: plan the scan again"));
         }
-        None => return Err(refused("no plan has this id: it was cancelled, has expired, or never was")),
+        None => return Err(no_such_plan(NO_SUCH_ID)),
     };
     let envelope: Option<Envelope> = envelope::go_on(&catalog, ident, &token).await?;
-    let envelope = envelope.ok_or_else(|| refused("the plan has expired with its snapshot, or is of another table"))?;
+    let envelope =
+        envelope.ok_or_else(|| no_such_plan("the plan has expired with its snapshot, or is of another table"))?;
     Ok(envelope.into_plan(None))
 }
 
@@ -67,14 +74,9 @@ pub(crate) async fn cancel(
     Extension(cancelled): Extension<Arc<CancelledPlans>>,
 ) -> Result<StatusCode, Problem> {
     let table_id = catalog.load_scan_schema(ident, SnapshotRef::Current).await?.table_id;
-    let is_of_table = |id: &PlanId| match id {
-        PlanId::Whole(token) => token.table_id == table_id.0,
-        PlanId::Bare(_) => true,
-    };
-    let id = PlanId::decode(&id, &catalog).filter(|id| is_of_table(id) && !cancelled.contains(id.plan()));
-    let id = id.ok_or_else(|| {
-        Refusal::NoSuchPlan("no plan has this id: it was cancelled, has expired, or never was".to_owned())
-    })?;
+    let id = PlanId::decode(&id, &catalog);
+    let id = id.filter(|id| id.table_id() == table_id.0 && !cancelled.contains(id.plan()));
+    let id = id.ok_or_else(|| no_such_plan(NO_SUCH_ID))?;
     cancelled.insert(id.plan());
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,15 +1,17 @@
 //! What keeps clients of Iceberg from reading a file as the catalog does. Whoever would read other values, or count other rows, is told
 //! so, and gets nothing: the file is registered in a way that Iceberg has no words for.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use arrow::array::Array;
 use prunus_catalog::schema::{LeafColumn, Schema};
-use prunus_catalog::{FileLeaf, NamedPartition, PlannedChunk};
+use prunus_catalog::{FileLeaf, Partition, PlannedChunk};
 use prunus_statistics::{FieldId, PrimitiveType, TimeUnit};
 
 use super::scan::Scan;
+use super::scan_names::Fields;
 
 /// What clients take out of a location, or end it at, where it stands for itself.
 const SPLITTING: [char; 5] = ['#', '?', '\t', '\r', '\n'];
@@ -27,7 +29,7 @@ pub(super) struct OtherName {
 impl fmt::Display for OtherName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { column, name, path } = self;
-        write!(f, "file `{path}` cannot be planned for Iceberg: it has no field ids, and ")?;
+        write!(f, "file `{path}` cannot be planned for Iceberg: clients may go by names in it, and ")?;
         match name {
             Some(name) => write!(f, "calls column {column} `{name}`, which is, or was, another column's name, too"),
             None => write!(f, "clients would take another of its columns for column {column}, which it does not hold"),
@@ -35,164 +37,254 @@ impl fmt::Display for OtherName {
     }
 }
 
-/// What of a file a scan wants to be read.
-pub(super) struct Wanted {
-    /// All columns if empty.
-    columns: BTreeSet<String>,
-    /// Those that rows are filtered by.
-    filtered: BTreeSet<String>,
-    /// One that only ids can tell of.
-    lost: Option<String>,
+/// What a scan reads of files.
+pub(super) struct Wanted<'s> {
+    scan: &'s Scan,
+    schema: &'s Schema,
+    /// Found out where a file gives cause to ask.
+    fields: OnceCell<WantedFields>,
 }
 
-impl Wanted {
-    pub(super) fn of(scan: &Scan) -> Self {
-        let set = |names: &[String]| names.iter().cloned().collect();
-        Self { columns: set(&scan.columns), filtered: set(&scan.filtered), lost: scan.lost.clone() }
+struct WantedFields {
+    read: BTreeSet<FieldId>,
+    filtered: BTreeSet<FieldId>,
+    beside_wide_integers: BTreeSet<FieldId>,
+}
+
+impl<'s> Wanted<'s> {
+    /// Of a schema that the names of the scan are bound to.
+    pub(super) fn of(scan: &'s Scan, schema: &'s Schema) -> Self {
+        Self { scan, schema, fields: OnceCell::new() }
     }
 
-    /// Whether a column is read, by its path: it, or one that it is in, was named.
-    pub(super) fn has(&self, path: &str) -> bool {
-        let mut above = path.match_indices('.').filter_map(|(end, _)| path.get(..end));
-        self.columns.is_empty() || self.columns.contains(path) || above.any(|above| self.columns.contains(above))
+    fn fields(&self) -> &WantedFields {
+        self.fields.get_or_init(|| {
+            let (fields, wanted) = (Fields::of(self.schema), self.scan.wanted());
+            let mut read = if wanted.is_empty() { fields.all() } else { fields.named(&wanted) };
+            read.extend(self.scan.gone.iter().copied().map(FieldId));
+            WantedFields {
+                read,
+                filtered: fields.named(&self.scan.filtered),
+                beside_wide_integers: fields.named(&self.scan.beside_wide_integers),
+            }
+        })
+    }
+
+    /// Whether a column is read.
+    pub(super) fn has(&self, column: FieldId) -> bool {
+        self.fields().read.contains(&column)
     }
 }
 
-/// What keeps files of each set of leaves from being read, by the place of the set: their types.
-pub(super) fn obstacles_of_types(chunk: &PlannedChunk, schema: &Schema, wanted: &Wanted) -> Vec<Option<String>> {
-    let columns = schema.leaf_columns();
-    let by_id: BTreeMap<FieldId, &LeafColumn> = columns.iter().map(|column| (column.id, column)).collect();
-    let obstacle_of = |leaf: &FileLeaf| {
-        let column = by_id.get(&leaf.column?)?;
-        let file_type: PrimitiveType = leaf.file_type.as_deref()?.parse().ok()?;
+/// How clients tell which column a leaf of a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ToldBy {
+    /// By names.
+    Names,
+    /// By ids.
+    Ids,
+    /// By ids, or, where groups around leaves have none, some by names.
+    Either,
+    /// Each client as it likes: the ids are not one for each leaf.
+    Nothing,
+}
+
+/// What is the same for all files that have one set of leaves.
+pub(super) struct LeafSet {
+    told: ToldBy,
+    obstacle: Option<String>,
+}
+
+impl LeafSet {
+    /// Of each set of leaves of a chunk's files.
+    pub(super) fn all_of(chunk: &PlannedChunk, wanted: &Wanted<'_>) -> Vec<Self> {
+        chunk.files.rows.leaves.values().iter().map(|leaves| Self::of(leaves, wanted)).collect()
+    }
+
+    fn of(leaves: &[FileLeaf], wanted: &Wanted<'_>) -> Self {
+        let told = told(leaves);
+        let obstacle = match told {
+            ToldBy::Nothing => Some(
+                "it does not give each of its columns a field id of its own, and clients that go by ids would read null for others"
+                    .to_owned(),
+            ),
+            _ => obstacle_of_types(leaves, wanted),
+        };
+        Self { told, obstacle }
+    }
+
+    /// Whether some client may tell columns by their names.
+    pub(super) fn may_go_by_names(&self) -> bool {
+        self.told != ToldBy::Ids
+    }
+}
+
+fn told(leaves: &[FileLeaf]) -> ToldBy {
+    let ids: BTreeSet<i32> = leaves.iter().filter_map(|leaf| leaf.field_id).collect();
+    let has_none = ids.is_empty() && leaves.iter().all(|leaf| !leaf.in_group_with_id);
+    let has_all = ids.len() == leaves.len() && ids.iter().all(|id| *id > 0);
+    match (has_none, has_all) {
+        (true, _) => ToldBy::Names,
+        (false, false) => ToldBy::Nothing,
+        (false, true) if leaves.iter().all(|leaf| leaf.path.len() == 1) => ToldBy::Ids,
+        (false, true) => ToldBy::Either,
+    }
+}
+
+fn obstacle_of_types(leaves: &[FileLeaf], wanted: &Wanted<'_>) -> Option<String> {
+    let is_asked = !wanted.scan.filtered.is_empty();
+    let may_be_misread =
+        |leaf: &&FileLeaf| is_asked || leaf.file_type.as_deref().is_some_and(|name| name.ends_with("(ns)"));
+    let mut suspects = leaves.iter().filter(may_be_misread).peekable();
+    if suspects.peek().is_none() && !(leaves.is_empty() && is_asked) {
+        return None;
+    }
+    let columns: BTreeMap<FieldId, LeafColumn> = wanted
+        .schema
+        .leaf_columns()
+        .into_iter()
+        .chain(wanted.schema.item_columns())
+        .map(|column| (column.id, column))
+        .collect();
+    let misread_as = |column: &LeafColumn, file_type: Option<PrimitiveType>| {
+        let fields = wanted.fields();
+        let why = misread(
+            file_type,
+            column.column_type,
+            Filtered {
+                is_filtered: fields.filtered.contains(&column.id),
+                is_beside_wide_integer: fields.beside_wide_integers.contains(&column.id),
+            },
+        )?;
+        let file_type = file_type.map_or_else(String::new, |file_type| format!(" as {file_type}"));
         let (path, column_type) = (column.path.join("."), column.column_type);
-        let why = misread(file_type, column_type, wanted.filtered.contains(&path)).filter(|_| wanted.has(&path))?;
-        Some(format!("it holds column `{path}` of type {column_type} as {file_type}, {why}"))
+        wanted.has(column.id).then(|| format!("it holds column `{path}` of type {column_type}{file_type}, {why}"))
     };
-    let sets = chunk.files.rows.leaves.values().iter();
-    sets.map(|leaves| leaves.iter().find_map(obstacle_of)).collect()
+    if leaves.is_empty() {
+        return columns.values().find_map(|column| misread_as(column, None));
+    }
+    suspects.find_map(|leaf| {
+        let file_type = leaf.file_type.as_deref().and_then(|name| name.parse().ok());
+        misread_as(columns.get(&leaf.column?)?, file_type)
+    })
+}
+
+/// What a filter has of a column.
+#[derive(Clone, Copy, Default)]
+struct Filtered {
+    is_filtered: bool,
+    is_beside_wide_integer: bool,
 }
 
 /// Why clients read a column wrongly that a file holds in a narrower type, or in a finer one. PyIceberg binds filters to the type in
 /// the file, and so literals lose what that cannot hold.
-fn misread(file_type: PrimitiveType, column_type: PrimitiveType, is_filtered: bool) -> Option<&'static str> {
+fn misread(file_type: Option<PrimitiveType>, column_type: PrimitiveType, of: Filtered) -> Option<&'static str> {
     use PrimitiveType as P;
     let is_finer = |unit: TimeUnit, of: TimeUnit| unit == TimeUnit::Nanosecond && of != TimeUnit::Nanosecond;
-    match (file_type, column_type) {
+    let is_int = |of: PrimitiveType| matches!(of, P::Int8 | P::Int16 | P::Int32 | P::UInt8 | P::UInt16);
+    match (file_type.unwrap_or(column_type), column_type) {
         (P::Timestamp(unit), P::Timestamp(of)) | (P::Timestamptz(unit), P::Timestamptz(of)) if is_finer(unit, of) => {
             Some("whose nanoseconds clients cut off")
         }
-        (P::UInt32, _) if is_filtered => Some("in which clients lose rows above 2147483647 where they filter by it"),
-        (P::Float32 | P::Float16, P::Float64) | (P::Float16, P::Float32) if is_filtered => {
+        (P::UInt32, _) if of.is_filtered => Some("in which clients lose rows above 2147483647 where they filter by it"),
+        (P::Float32 | P::Float16, P::Float64) | (P::Float16, P::Float32) if of.is_filtered => {
             Some("to which clients round the literals of a filter, so that rows are lost")
+        }
+        (held, _) if of.is_beside_wide_integer && is_int(held) => {
+            Some("and clients take an integer of the filter that is beyond the range of int for another one")
         }
         _ => None,
     }
 }
 
 /// What keeps a file from being read; `None` if nothing does.
-pub(super) fn obstacle(
-    chunk: &PlannedChunk,
-    index: usize,
-    wanted: &Wanted,
-    of_types: &[Option<String>],
-) -> Option<String> {
+pub(super) fn obstacle(chunk: &PlannedChunk, index: usize, set: &LeafSet, wanted: &Wanted<'_>) -> Option<String> {
     let rows = &chunk.files.rows;
     let path = rows.path.value(index);
-    if rows.row_count.is_null(index) {
-        return Some(format!("file `{path}` cannot be planned for Iceberg: how many rows it has is not known"));
-    }
-    if path.contains(SPLITTING) {
-        return Some(format!(
-            "file `{path}` cannot be planned for Iceberg: clients would read another one, since they split paths at {}",
-            "`#`, `?`, tabs and line ends"
-        ));
-    }
-    let set = rows.leaves.indices().get(index);
-    if let Some(of_type) = set.and_then(|set| of_types.get(*set)?.as_ref()) {
-        return Some(format!("file `{path}` cannot be planned for Iceberg: {of_type}"));
-    }
-    let leaves = rows.leaves.get(index).map(|leaves| &**leaves).unwrap_or_default();
-    if leaves.iter().any(has_id) && !go_by_ids(leaves) {
-        return Some(format!(
-            "file `{path}` cannot be planned for Iceberg: it gives field ids to some of its columns alone, and clients that go by ids \
-             would read null for the others"
-        ));
-    }
-    // A constant of a column that the table has no more is not named among those of today.
-    let has_ids = go_by_ids(leaves) && rows.partition.get(index).is_none_or(BTreeMap::is_empty);
-    if let Some(lost) = wanted.lost.as_ref().filter(|_| !has_ids) {
-        return Some(format!(
-            "file `{path}` cannot be planned for Iceberg: it has no field ids, or values in its path, and clients would not find the \
-             column `{lost}` of this snapshot in it, which the table has under this name no more; select other columns"
-        ));
-    }
-    let column = chunk.files.partitions.get(index).and_then(|partition| in_path_alone(partition, leaves, wanted))?;
-    Some(format!(
-        "file `{path}` cannot be planned for Iceberg: the value of column `{column}` stands in its path alone, where clients would \
-         read null; select other columns"
-    ))
+    let told = if rows.row_count.is_null(index) {
+        "how many rows it has is not known".to_owned()
+    } else if path.contains(SPLITTING) {
+        "clients would read another one, since they split paths at `#`, `?`, tabs and line ends".to_owned()
+    } else if let Some(obstacle) = &set.obstacle {
+        obstacle.clone()
+    } else if let Some(lost) = wanted.scan.lost.as_ref().filter(|_| set.may_go_by_names()) {
+        format!(
+            "it has no field ids for all that is in it, and clients would not find the column `{lost}` of this snapshot in it, which \
+             the table has under this name no more; select other columns"
+        )
+    } else {
+        let constant =
+            rows.partition.get(index).and_then(|partition| in_path_alone(partition, chunk, index, wanted))?;
+        format!(
+            "the value of column {constant} stands in its path alone, where clients would read null; select other columns"
+        )
+    };
+    Some(format!("file `{path}` cannot be planned for Iceberg: {told}"))
 }
 
-/// A column that is wanted and whose value a file does not hold, or is not known to hold.
-fn in_path_alone<'p>(partition: &'p NamedPartition, leaves: &[FileLeaf], wanted: &Wanted) -> Option<&'p str> {
-    let is_held = |key: &str| leaves.iter().any(|leaf| leaf.path.join(".") == key);
-    let mut constants = partition.iter().filter(|(_, (_, value))| value.is_some()).map(|(key, _)| key.as_str());
-    constants.find(|key| wanted.has(key) && !is_held(key))
-}
-
-/// Whether clients go by ids in a file: all its leaves have one.
-fn go_by_ids(leaves: &[FileLeaf]) -> bool {
-    !leaves.is_empty() && leaves.iter().all(has_id)
-}
-
-fn has_id(leaf: &FileLeaf) -> bool {
-    leaf.field_id.is_some_and(|id| id > 0)
-}
-
-/// The columns that a file calls otherwise, if clients go by names in it: they go by ids where all its leaves have one.
-pub(super) fn other_names(chunk: &PlannedChunk, index: usize, found: &mut BTreeSet<OtherName>) {
-    let Some(names) = chunk.columns.get(index).filter(|names| !names.is_empty()) else { return };
+/// A column that is wanted and whose value a file does not hold, or is not known to hold, as people know it.
+fn in_path_alone(partition: &Partition, chunk: &PlannedChunk, index: usize, wanted: &Wanted<'_>) -> Option<String> {
     let leaves = chunk.files.rows.leaves.get(index).map(|leaves| &**leaves).unwrap_or_default();
-    if go_by_ids(leaves) {
-        return;
-    }
-    for (column, name) in names.iter() {
-        let is_known = found.iter().any(|known| (known.column, &known.name) == (*column, name));
-        if !is_known {
-            found.insert(OtherName {
-                column: *column,
-                name: name.clone(),
-                path: chunk.files.rows.path.value(index).to_owned(),
-            });
-        }
-    }
+    let is_held = |id: FieldId| leaves.iter().any(|leaf| leaf.column == Some(id));
+    let mut constants = partition.iter().filter(|(_, value)| value.is_some()).map(|(id, _)| *id);
+    let id = constants.find(|id| wanted.has(*id) && !is_held(*id))?;
+    let column = wanted.schema.leaf_columns().into_iter().find(|column| column.id == id);
+    Some(column.map_or_else(|| id.to_string(), |column| format!("`{}`", column.path.join("."))))
+}
+
+/// The columns that a file calls otherwise.
+pub(super) fn other_names(chunk: &PlannedChunk, index: usize) -> impl Iterator<Item = OtherName> {
+    let path = chunk.files.rows.path.value(index);
+    let names = chunk.columns.get(index).map(|names| &**names).unwrap_or_default();
+    names.iter().map(move |(column, name)| OtherName { column: *column, name: name.clone(), path: path.to_owned() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn leaf(path: &str, field_id: Option<i32>, in_group_with_id: bool) -> FileLeaf {
+        let path = path.split('.').map(str::to_owned).collect();
+        FileLeaf { path, field_id, column: None, file_type: None, in_group_with_id }
+    }
+
+    #[test]
+    fn clients_go_by_ids_where_every_leaf_has_one_of_its_own() {
+        let flat = |ids: &[Option<i32>]| told(&ids.iter().map(|id| leaf("a", *id, false)).collect::<Vec<_>>());
+        assert_eq!(flat(&[Some(1), Some(2)]), ToldBy::Ids);
+        assert_eq!(flat(&[None, None]), ToldBy::Names);
+        assert_eq!(flat(&[]), ToldBy::Names);
+        for ids in [[Some(1), None], [Some(1), Some(1)], [Some(0), Some(1)], [Some(-1), Some(-2)]] {
+            assert_eq!(flat(&ids), ToldBy::Nothing, "{ids:?}");
+        }
+        assert_eq!(told(&[leaf("a", Some(1), false), leaf("s.b", Some(2), true)]), ToldBy::Either);
+        assert_eq!(told(&[leaf("s.b", None, true)]), ToldBy::Nothing);
+    }
+
     #[test]
     fn types_in_files_that_clients_misread_are_known() {
-        let check = |file: &str, column: &str, unfiltered: bool, filtered: bool| {
-            let of = |is_filtered| misread(file.parse().unwrap(), column.parse().unwrap(), is_filtered).is_some();
-            assert_eq!((of(false), of(true)), (unfiltered, filtered), "{file} {column}");
+        let check = |file: &str, column: &str, expected: [bool; 3]| {
+            let of = |is_filtered, is_beside_wide_integer| {
+                let of = Filtered { is_filtered, is_beside_wide_integer };
+                misread(Some(file.parse().unwrap()), column.parse().unwrap(), of).is_some()
+            };
+            assert_eq!([of(false, false), of(true, false), of(true, true)], expected, "{file} {column}");
         };
-        check("uint32", "int64", false, true);
-        check("float32", "float64", false, true);
-        check("timestamp(ns)", "timestamp(us)", true, true);
-        check("timestamptz(ns)", "timestamptz(ms)", true, true);
+        check("uint32", "int64", [false, true, true]);
+        check("float32", "float64", [false, true, true]);
+        check("timestamp(ns)", "timestamp(us)", [true, true, true]);
+        check("timestamptz(ns)", "timestamptz(ms)", [true, true, true]);
+        for (file, column) in [("int32", "int64"), ("uint16", "int64"), ("uint8", "int32"), ("int32", "int32")] {
+            check(file, column, [false, false, true]);
+        }
         for (file, column) in [
-            ("int32", "int64"),
-            ("uint16", "int64"),
-            ("uint8", "int32"),
+            ("int64", "int64"),
             ("float64", "float64"),
             ("float32", "float32"),
             ("timestamp(ms)", "timestamp(us)"),
             ("string", "string"),
         ] {
-            check(file, column, false, false);
+            check(file, column, [false, false, false]);
         }
     }
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use prunus_catalog::{
-    Catalog, Fault, FileId, Filter, MAX_SELECTED_COLUMNS, PageSize, PlanPage, PlanRequest, Pruning, SchemaId,
+    Catalog, Error, Fault, FileId, Filter, MAX_SELECTED_COLUMNS, PageSize, PlanPage, PlanRequest, Pruning, SchemaId,
     SnapshotId, SnapshotRef, TableIdent,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::past::Past;
-use super::scan_names::{FoldedNames, visit_names};
+use super::scan_names::{FoldedNames, names_beside_wide_integers, visit_names};
 use crate::problem::Problem;
 
 /// What a client asks for. Members that are not known are of no account, and null is as good as absent.
@@ -42,14 +42,18 @@ pub(super) struct Scan {
     pub(super) snapshot: SnapshotRef,
     since: Option<i64>,
     filter: Option<Value>,
-    /// The columns that are wanted, and those of the filter; all if empty.
-    pub(super) columns: Vec<String>,
+    /// The columns that are wanted beside those of the filter; all if empty.
+    pub(super) selected: Vec<String>,
     /// Those of the filter.
     pub(super) filtered: Vec<String>,
+    /// Those of the filter beside which stands an integer that PyIceberg misreads on a column of `int`.
+    pub(super) beside_wide_integers: Vec<String>,
     pub(super) min_rows: Option<u64>,
     pub(super) stats_fields: Vec<String>,
     /// A wanted column of the snapshot's own schema that clients find by its id alone.
     pub(super) lost: Option<String>,
+    /// The ids of wanted columns that the snapshot has and the table has no more.
+    pub(super) gone: Vec<i32>,
     /// Whether a name of the filter may mean one column or another: then no file is skipped for it.
     is_ambiguous: bool,
 }
@@ -63,12 +67,14 @@ impl ScanJson {
             snapshot,
             since: range.map(|(start, _)| start),
             filter: self.filter,
-            columns: self.select.unwrap_or_default(),
+            selected: self.select.unwrap_or_default(),
             filtered: Vec::new(),
+            beside_wide_integers: Vec::new(),
             // None at all is what nobody asks for who scans.
             min_rows: self.min_rows_requested.filter(|rows| *rows > 0),
             stats_fields: self.stats_fields.unwrap_or_default(),
             lost: None,
+            gone: Vec::new(),
             is_ambiguous: false,
         };
         scan.check_lists()?;
@@ -77,12 +83,12 @@ impl ScanJson {
             scan.snapshot = SnapshotRef::Pinned(found.snapshot_id, found.schema_id);
             scan.name_exactly(&FoldedNames::of(&found.schema))?;
         }
+        scan.note_filter();
         if let Some(id) = range.map(|(_, end)| end).or(self.snapshot_id)
             && let Some(past) = Past::load(catalog, ident, SnapshotId(id)).await?
         {
             scan.read_in(&past, self.use_snapshot_schema == Some(true));
         }
-        scan.add_columns_of_filter();
         Ok(scan)
     }
 
@@ -104,6 +110,10 @@ impl ScanJson {
         ident: &TableIdent,
     ) -> Result<SnapshotRef, Problem> {
         let Some(id) = range.map(|(_, end)| end).or(self.snapshot_id) else { return Ok(SnapshotRef::Current) };
+        if SnapshotId(id) == SnapshotId::EMPTY {
+            // What the catalog calls the empty table is no snapshot to clients.
+            return Err(Error::NotFound { what: "snapshot", name: id.to_string() }.into());
+        }
         if self.use_snapshot_schema == Some(true) {
             return Ok(SnapshotRef::Id(SnapshotId(id)));
         }
@@ -141,7 +151,7 @@ impl Scan {
             Ok(exact) => *name = exact,
             Err(fault) => faults.push(*fault),
         };
-        self.columns.iter_mut().for_each(|column| name("select", column));
+        self.selected.iter_mut().for_each(|column| name("select", column));
         self.stats_fields.iter_mut().for_each(|column| name("stats-fields", column));
         if let Some(filter) = &mut self.filter {
             visit_names(filter, &mut |column| name("filter", column));
@@ -152,31 +162,34 @@ impl Scan {
     /// Minds that columns had other names: clients may take those in `select` from the schema of the snapshot whatever they say of it,
     /// and read files by the names of today.
     fn read_in(&mut self, past: &Past, by_own_names: bool) {
-        self.lost = past.lost(&self.columns);
         if by_own_names {
+            self.lost = past.lost(&self.wanted());
             return;
         }
-        self.columns = past.names_of_today(&self.columns);
-        if let Some(filter) = &mut self.filter {
-            visit_names(filter, &mut |name| self.is_ambiguous |= past.is_ambiguous(name));
-        }
+        self.lost = past.lost(&self.selected);
+        self.gone = past.gone(&self.selected);
+        self.selected = past.names_of_today(&self.selected);
+        self.is_ambiguous = self.filtered.iter().any(|name| past.is_ambiguous(name));
     }
 
-    fn add_columns_of_filter(&mut self) {
+    /// The names of all that is read of files; none if that is all columns.
+    pub(super) fn wanted(&self) -> Vec<String> {
+        if self.selected.is_empty() { Vec::new() } else { [&self.selected[..], &self.filtered].concat() }
+    }
+
+    fn note_filter(&mut self) {
         let Some(filter) = &mut self.filter else { return };
-        let mut filtered = BTreeSet::new();
+        let (mut filtered, mut beside_wide_integers) = (BTreeSet::new(), BTreeSet::new());
         visit_names(filter, &mut |column| {
             filtered.insert(column.clone());
         });
-        if !self.columns.is_empty() {
-            let selected = std::mem::take(&mut self.columns).into_iter();
-            self.columns = selected.chain(filtered.iter().cloned()).collect::<BTreeSet<_>>().into_iter().collect();
-        }
+        names_beside_wide_integers(filter, &mut beside_wide_integers);
         self.filtered = filtered.into_iter().collect();
+        self.beside_wide_integers = beside_wide_integers.into_iter().collect();
     }
 
     fn check_lists(&self) -> Result<(), Problem> {
-        let lists = [("select", &self.columns), ("stats-fields", &self.stats_fields)];
+        let lists = [("select", &self.selected), ("stats-fields", &self.stats_fields)];
         let is_long = lists.iter().filter(|(_, names)| names.len() > MAX_SELECTED_COLUMNS);
         let faults: Vec<Fault> = is_long
             .map(|(at, names)| Fault::at(*at, format!("{} columns are more than {MAX_SELECTED_COLUMNS}", names.len())))

@@ -5,6 +5,7 @@
 
 use prunus_catalog::{Catalog, FileId, LEASE_MS, SchemaId, SnapshotId};
 use prunus_statistics::{PrimitiveType, Value, parse_hex};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_64;
@@ -14,10 +15,11 @@ use super::scan::Scan;
 /// The form of what is in a token.
 const VERSION: u8 = 1;
 /// The longest id of a plan that has the scan in it: it stands in a path.
-const MAX_PLAN_ID_BYTES: usize = 8 << 10;
+const MAX_PLAN_ID_BYTES: usize = 4 << 10;
 
 /// A plan, and how far it was read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct ScanToken {
     pub(super) plan: Uuid,
     pub(super) table_id: i64,
@@ -31,13 +33,45 @@ pub(super) struct ScanToken {
     scan: Scan,
 }
 
+/// Which plan it is, where the scan is too long to stand in its id.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BareId {
+    plan: Uuid,
+    table_id: i64,
+    issued_ms: i64,
+}
+
 /// What the id of a plan says.
 #[derive(Debug, PartialEq)]
 pub(super) enum PlanId {
     /// All of it.
     Whole(Box<ScanToken>),
-    /// Which plan it is; the scan was too long to stand in it.
-    Bare(Uuid),
+    /// Which plan it is.
+    Bare(BareId),
+}
+
+/// What clients are given.
+fn encode(token: &impl Serialize) -> String {
+    // JSON of names, numbers and JSON cannot fail; if it did, it would be no token.
+    let content = serde_json::to_vec(&(VERSION, token)).unwrap_or_default();
+    let token = [&content[..], &xxh3_64(&content).to_be_bytes()].concat();
+    Value::Bytes(token).display(PrimitiveType::Binary).to_string()
+}
+
+/// What a token says; `None` if it is none.
+fn decode<T: DeserializeOwned>(token: &str) -> Option<T> {
+    let bytes = parse_hex(token)?;
+    let (content, hash) = bytes.split_last_chunk()?;
+    if xxh3_64(content).to_be_bytes() != *hash {
+        return None;
+    }
+    let (version, token): (u8, T) = serde_json::from_slice(content).ok()?;
+    (version == VERSION).then_some(token)
+}
+
+fn is_alive(issued_ms: i64, catalog: &Catalog) -> bool {
+    catalog.now_ms().saturating_sub(issued_ms) < LEASE_MS
 }
 
 impl ScanToken {
@@ -72,44 +106,43 @@ impl ScanToken {
 
     /// What clients are given.
     pub(super) fn encode(&self) -> String {
-        // JSON of names, numbers and JSON cannot fail; if it did, it would be no token.
-        let content = serde_json::to_vec(&(VERSION, self)).unwrap_or_default();
-        let token = [&content[..], &xxh3_64(&content).to_be_bytes()].concat();
-        Value::Bytes(token).display(PrimitiveType::Binary).to_string()
+        encode(self)
     }
 
     /// What a token says; `None` if it is none, or too old.
     pub(super) fn decode(token: &str, catalog: &Catalog) -> Option<Self> {
-        let bytes = parse_hex(token)?;
-        let (content, hash) = bytes.split_last_chunk()?;
-        if xxh3_64(content).to_be_bytes() != *hash {
-            return None;
-        }
-        let (version, token): (u8, Self) = serde_json::from_slice(content).ok()?;
-        let is_alive = catalog.now_ms().saturating_sub(token.issued_ms) < LEASE_MS;
-        (version == VERSION && is_alive).then_some(token)
+        decode(token).filter(|token: &Self| is_alive(token.issued_ms, catalog))
     }
 
     /// The id of the plan.
     pub(super) fn plan_id(&self) -> String {
         let whole = self.encode();
-        if whole.len() <= MAX_PLAN_ID_BYTES { whole } else { self.plan.to_string() }
+        if whole.len() <= MAX_PLAN_ID_BYTES {
+            return whole;
+        }
+        encode(&BareId { plan: self.plan, table_id: self.table_id, issued_ms: self.issued_ms })
     }
 }
 
 impl PlanId {
     /// What an id says; `None` if it is none, or too old.
     pub(super) fn decode(id: &str, catalog: &Catalog) -> Option<Self> {
-        match Uuid::try_parse(id) {
-            Ok(plan) => Some(Self::Bare(plan)),
-            Err(_) => ScanToken::decode(id, catalog).map(|token| Self::Whole(Box::new(token))),
-        }
+        let bare = || decode(id).filter(|bare: &BareId| is_alive(bare.issued_ms, catalog)).map(Self::Bare);
+        ScanToken::decode(id, catalog).map(|token| Self::Whole(Box::new(token))).or_else(bare)
     }
 
     pub(super) fn plan(&self) -> Uuid {
         match self {
             Self::Whole(token) => token.plan,
-            Self::Bare(plan) => *plan,
+            Self::Bare(bare) => bare.plan,
+        }
+    }
+
+    /// The table that it is a plan of.
+    pub(super) fn table_id(&self) -> i64 {
+        match self {
+            Self::Whole(token) => token.table_id,
+            Self::Bare(bare) => bare.table_id,
         }
     }
 }

@@ -9,6 +9,7 @@ use parquet::arrow::ArrowWriter;
 use prunus_catalog::{Catalog, CatalogOptions};
 
 use crate::python::{Python, run};
+use crate::{PYTHON, REQUIRED};
 
 /// Writes a file of ten rows whose ids count up.
 fn write(path: &Path, first: i64) {
@@ -21,7 +22,7 @@ fn write(path: &Path, first: i64) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_example_skips_what_a_plan_skips() {
-    let Some(python) = Python::find() else { return };
+    let Some(python) = Python::named(PYTHON, REQUIRED) else { return };
     let folder = tempfile::tempdir().unwrap();
     let [store, data] = ["store", "events and more"].map(|name| folder.path().join(name));
     for path in [&store, &data] {

@@ -2,13 +2,14 @@
 
 use crate::python::{Python, run};
 use crate::server::Server;
+use crate::{PYTHON, REQUIRED};
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients/generated.py");
 
 #[tokio::test]
 async fn a_generated_client_creates_commits_plans_and_reads_errors() {
-    let Some(python) = Python::find() else { return };
+    let Some(python) = Python::named(PYTHON, REQUIRED) else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut generate = python.program("openapi-python-client");
     // What it cannot generate is a warning otherwise.

@@ -13,6 +13,12 @@
 mod binary;
 mod example;
 mod generated;
+#[path = "../support/python.rs"]
 mod python;
 mod schemathesis;
 mod server;
+
+/// The variable that names the Python of these clients.
+const PYTHON: &str = "PRUNUS_PYTHON";
+/// The variable that requires it.
+const REQUIRED: &str = "PRUNUS_REQUIRE_PYTHON";

@@ -5,12 +5,13 @@
 
 use crate::python::{Python, run};
 use crate::server::Server;
+use crate::{PYTHON, REQUIRED};
 
 const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients/schemathesis.toml");
 
 #[tokio::test]
 async fn the_server_does_what_its_document_says() {
-    let Some(python) = Python::find() else { return };
+    let Some(python) = Python::named(PYTHON, REQUIRED) else { return };
     let server = Server::start();
     server.fill().await;
     let setting = |name: &str, default: &str| std::env::var(name).unwrap_or_else(|_| default.to_owned());

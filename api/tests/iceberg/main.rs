@@ -13,6 +13,8 @@
 
 #[path = "../support/binary.rs"]
 mod binary;
+mod clients;
+#[path = "../support/python.rs"]
 mod python;
 mod readme;
 mod scripts;

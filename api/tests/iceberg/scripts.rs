@@ -1,14 +1,14 @@
 //! What each script proves, by the versions of its client.
 
-use crate::python::{DUCKDB, NEW, OLD, interpreter, run, script};
+use crate::clients::{DUCKDB, NEW, OLD, run_to_the_end, script};
 use crate::served::Server;
 
 /// Runs a script with the Python that a variable names, on a server of its own.
 fn check(variable: &str, name: &str) {
-    let Some(mut python) = interpreter(variable) else { return };
+    let Some(mut script) = script(variable, name) else { return };
     let server = Server::start();
-    python.args([&script(name), server.url(), &server.data()]);
-    run(python);
+    script.args([server.url(), &server.data()]);
+    run_to_the_end(script);
 }
 
 #[test]
@@ -69,11 +69,10 @@ fn frames_of_polars_and_pandas_are_the_table() {
 #[test]
 fn a_token_opens_what_it_is_for() {
     for variable in [NEW, OLD] {
-        let Some(mut python) = interpreter(variable) else { return };
+        let Some(mut script) = script(variable, "access") else { return };
         let (server, tokens) = Server::start_with_tokens();
-        python.env("TOKEN", &tokens[0]).env("OTHER_TOKEN", &tokens[1]);
-        python.args([&script("access"), server.url(), &server.data()]);
-        run(python);
+        script.env("TOKEN", &tokens[0]).env("OTHER_TOKEN", &tokens[1]).args([server.url(), &server.data()]);
+        run_to_the_end(script);
     }
 }
 
@@ -84,7 +83,7 @@ fn the_answers_are_as_the_specification_has_them() {
 
 #[tokio::test]
 async fn duckdb_is_told_that_it_cannot_plan() {
-    let Some(mut python) = interpreter(DUCKDB) else { return };
+    let Some(mut script) = script(DUCKDB, "duck") else { return };
     let server = Server::start();
     let client = reqwest::Client::new();
     let file = serde_json::json!({"path": "a.parquet", "size_bytes": 9, "row_count": 3});
@@ -100,6 +99,6 @@ async fn duckdb_is_told_that_it_cannot_plan() {
         let answer = client.post(format!("{}{route}", server.url())).json(&body).send().await.unwrap();
         assert_eq!(answer.status().as_u16(), 201, "{}", answer.text().await.unwrap());
     }
-    python.args([&script("duck"), server.url()]);
-    run(python);
+    script.arg(server.url());
+    run_to_the_end(script);
 }

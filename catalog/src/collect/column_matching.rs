@@ -10,6 +10,7 @@ use prunus_statistics::{
 
 use super::column_fault::{ColumnFault, ColumnProblem};
 use super::column_lookup::{Absence, FileColumns};
+use super::file_schema::{FileLeaf, GroupIds};
 use super::footer::Footer;
 use super::leaf_as_column::leaf_as_column;
 use super::scan::LeafScan;
@@ -29,6 +30,15 @@ pub struct TableColumn {
     pub default: Option<Value>,
 }
 
+/// What a file says of a leaf beside its path and id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeafNote {
+    /// The type that it has in the file; `None` for one that has no name.
+    pub file_type: Option<PrimitiveType>,
+    /// What ids the groups around it have there.
+    pub group_ids: GroupIds,
+}
+
 /// What a footer says of a table's columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CollectedColumns {
@@ -36,8 +46,8 @@ pub struct CollectedColumns {
     pub columns: BTreeMap<FieldId, FileColumn>,
     /// Every leaf of the file: its path and the field id that the file gives it.
     pub leaves: Vec<(Vec<String>, Option<i32>)>,
-    /// The types that they have in the file; `None` for one that has no name.
-    pub leaf_types: Vec<Option<PrimitiveType>>,
+    /// What else the file says of each of these.
+    pub leaf_notes: Vec<LeafNote>,
     /// Which of these each column is that the file holds.
     pub leaf_of_column: BTreeMap<FieldId, usize>,
 }
@@ -97,8 +107,9 @@ pub fn match_scanned_columns(
         return Err(faults);
     }
     let leaves = footer.leaves().iter().map(|leaf| (leaf.path.clone(), leaf.field_id)).collect();
-    let leaf_types = footer.leaves().iter().map(|leaf| leaf.column_type).collect();
-    Ok(CollectedColumns { columns: collected, leaves, leaf_types, leaf_of_column })
+    let note = |leaf: &FileLeaf| LeafNote { file_type: leaf.column_type, group_ids: leaf.group_ids };
+    let leaf_notes = footer.leaves().iter().map(note).collect();
+    Ok(CollectedColumns { columns: collected, leaves, leaf_notes, leaf_of_column })
 }
 
 /// What the footer, or the data if it was read, says of a column that is this leaf of the file.

@@ -19,6 +19,8 @@ pub struct FileLeaf {
     pub path: Vec<String>,
     /// The field id as it stands in the file.
     pub field_id: Option<i32>,
+    /// What ids the groups around it have in the file.
+    pub group_ids: GroupIds,
     /// The type of the values. `None`: one that Prunus has no name for.
     pub column_type: Option<PrimitiveType>,
     /// Whether the leaf lies in a list or map, so that a row may have none or many of its values and counts of values are
@@ -34,6 +36,15 @@ pub struct FileLeaf {
     pub(super) max_definition: u32,
     /// The repetition level of an element of the innermost list.
     pub(super) max_repetition: u32,
+}
+
+/// What field ids the groups around a leaf have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupIds {
+    /// None.
+    None,
+    /// One of them has one, or more have.
+    Some,
 }
 
 impl FileLeaf {
@@ -106,7 +117,7 @@ impl<'a> FileSchema<'a> {
             path_bytes: 0,
             shared_ids: shared_ids(rest),
         };
-        let around = Around { repetition: 0, definition: 0, unordered: false };
+        let around = Around { repetition: 0, definition: 0, unordered: false, ids: GroupIds::None };
         let children = child_count(root.name, root.children.unwrap_or(0))?;
         let fields = builder.children(root.name, children, around)?;
         match builder.rest.len() {
@@ -143,6 +154,7 @@ struct Around {
     /// How many of them are not required.
     definition: u32,
     unordered: bool,
+    ids: GroupIds,
 }
 
 impl Around {
@@ -151,6 +163,7 @@ impl Around {
             repetition: self.repetition + u32::from(repetition == Repetition::Repeated),
             definition: self.definition + u32::from(repetition != Repetition::Required),
             unordered: self.unordered,
+            ids: self.ids,
         }
     }
 }
@@ -190,6 +203,9 @@ impl<'a> Builder<'_, 'a> {
             (None, Some(children)) => {
                 // The parts of a variant, or of what is newer than this program, have no meaning of their own.
                 around.unordered |= element.annotation == Annotation::Unordered;
+                if element.field_id.is_some() {
+                    around.ids = GroupIds::Some;
+                }
                 let count = child_count(element.name, children)?;
                 let children = self.children(element.name, count, around)?;
                 Content::Group { annotation: element.annotation, children }
@@ -220,6 +236,7 @@ impl<'a> Builder<'_, 'a> {
         self.leaves.push(FileLeaf {
             path: self.path.iter().map(|name| (*name).to_owned()).collect(),
             field_id: element.field_id,
+            group_ids: around.ids,
             column_type: leaf_type.column_type,
             repeated: around.repetition > 0,
             stored,

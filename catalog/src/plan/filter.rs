@@ -143,7 +143,7 @@ impl ResidualTable {
         for index in of_files {
             let WrittenResiduals { filters, places } = &mut written;
             places.entry(index).or_insert_with(|| {
-                filters.push(filter.write(self.residuals.get(index.place())?)?);
+                filters.push(filter.write(self.residuals.get(index.place()).unwrap_or(&Residual::WHOLE))?);
                 Some(filters.len() - 1)
             });
         }

@@ -5,9 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use prunus_manifest::{
-    DataFileColumns, Distinct, FileId, ManifestId, ReadTransaction, SchemaId, SnapshotId, TableId, TableRow,
-};
+use prunus_manifest::{DataFileColumns, Distinct, FileId, ReadTransaction, SchemaId, SnapshotId, TableId, TableRow};
 use prunus_pruner::Verdict;
 use prunus_statistics::{FieldId, FileStatistics};
 
@@ -163,9 +161,9 @@ impl PlannedPage {
         chunk: &PlannedChunk,
         columns: &BTreeSet<FieldId>,
     ) -> Result<Vec<FileStatistics>> {
-        let manifests = chunk.files.rows.manifest_id.iter().map(|manifest_id| manifest_id.map(ManifestId));
-        let file_ids = chunk.files.rows.file_id.values().iter().copied().map(FileId);
-        let known = tx.load_statistics(self.table_id, &file_ids.zip(manifests).collect::<Vec<_>>(), columns)?;
+        // Files may have been sealed or grouped anew since they were planned.
+        let file_ids: Vec<FileId> = chunk.files.rows.file_id.values().iter().copied().map(FileId).collect();
+        let known = tx.load_statistics(self.table_id, &file_ids, columns)?;
         let Some(history) = &self.history else { return Ok(known) };
         Ok(known.into_iter().map(|known| history.read_as(known, &self.schema.leaves)).collect())
     }

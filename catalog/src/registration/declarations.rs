@@ -49,6 +49,7 @@ impl Registration<'_> {
             field_id: None,
             column: Some(leaf.id),
             file_type: None,
+            in_group_with_id: false,
         };
         self.target.columns.iter().filter(is_in_file).map(leaf).collect()
     }

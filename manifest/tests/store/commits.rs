@@ -146,7 +146,13 @@ fn a_commit_that_was_checked_up_to_an_older_snapshot_is_refused() {
 /// A file that has leaves of its own.
 fn with_leaf(path: &str, leaf: &str) -> NewDataFile {
     NewDataFile {
-        leaves: vec![FileLeaf { path: vec![leaf.to_owned()], field_id: None, column: None, file_type: None }],
+        leaves: vec![FileLeaf {
+            path: vec![leaf.to_owned()],
+            field_id: None,
+            column: None,
+            file_type: None,
+            in_group_with_id: false,
+        }],
         ..file(path)
     }
 }

@@ -248,12 +248,19 @@ pub(crate) fn file(path: &str) -> NewDataFile {
         etag: Some(format!("etag of {path}")),
         last_modified_ms: Some(7),
         leaves: vec![
-            FileLeaf { path: vec!["number".to_owned()], field_id: Some(1), column: None, file_type: None },
+            FileLeaf {
+                path: vec!["number".to_owned()],
+                field_id: Some(1),
+                column: None,
+                file_type: None,
+                in_group_with_id: false,
+            },
             FileLeaf {
                 path: vec!["person".to_owned(), "name".to_owned()],
                 field_id: None,
                 column: None,
                 file_type: None,
+                in_group_with_id: false,
             },
         ],
         partition: [(FieldId(9), Some(Value::Integer(1))), (FieldId(10), None)].into(),

@@ -65,6 +65,17 @@ async fn a_dropped_column_whose_name_another_one_got_is_not_read_as_null() {
 }
 
 #[tokio::test]
+async fn a_column_of_the_filter_is_not_read_as_null_either() {
+    let changes = json!([{"op": "drop", "column": "a"}, {"op": "add", "name": "a", "type": "int64"}]);
+    let server = server(&changes).await;
+    for operand in [json!("a"), json!({"type": "reference", "name": "a"}), json!({"type": "reference", "id": 1})] {
+        let filter = json!({"type": "eq", "left": operand, "right": {"type": "literal", "value": 1}});
+        let body = json!({"snapshot-id": 1, "use-snapshot-schema": true, "select": ["b"], "filter": filter});
+        check_refused(&plan(&server, body).await, "`a`");
+    }
+}
+
+#[tokio::test]
 async fn a_renamed_column_is_selected_by_the_name_that_it_had() {
     let server = server(&json!([{"op": "rename", "column": "a", "to": "c"}])).await;
     for name in ["a", "c"] {

@@ -144,6 +144,17 @@ async fn case_counts_unless_it_is_not_to() {
 }
 
 #[tokio::test]
+async fn the_empty_table_before_the_first_snapshot_is_none() {
+    let server = Server::start(2).await;
+    with_files(&server, 1).await;
+    let answer = server.post(&format!("{TABLE}/plan"), &json!({"snapshot-id": 0})).await;
+    check_refused(&answer, 404, "NoSuchSnapshotException");
+    let empty = Server::start(2).await;
+    empty.create_declared("t").await;
+    assert_eq!(names(&plan(&empty, json!({})).await), Vec::<&str>::new());
+}
+
+#[tokio::test]
 async fn a_column_that_is_not_there_is_named() {
     let server = Server::start(2).await;
     with_files(&server, 1).await;

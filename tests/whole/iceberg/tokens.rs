@@ -74,3 +74,20 @@ async fn a_plan_that_is_cancelled_is_not_there_any_more() {
     check_refused(&server.delete(&format!("{TABLE}/plan/{}", ids[0])).await, 404, "NoSuchPlanIdException");
     assert_eq!(server.get(&format!("{TABLE}/plan/{}", ids[1])).await.0, 200);
 }
+
+#[tokio::test]
+async fn the_id_of_a_long_plan_is_of_its_table_too() {
+    let server = Server::start(2).await;
+    for name in ["t", "u"] {
+        server.create_declared(name).await;
+        server.change(name, &["a"], &[]).await;
+    }
+    let filter = json!({"type": "in", "term": "id", "values": (0..2_000).collect::<Vec<i32>>()});
+    let id = plan(&server, json!({"filter": filter})).await["plan-id"].as_str().unwrap().to_owned();
+    assert!(id.len() < 500, "{}", id.len());
+    let of_other = format!("/iceberg/v1/namespaces/n/tables/u/plan/{id}");
+    check_refused(&server.delete(&of_other).await, 404, "NoSuchPlanIdException");
+    let invented = format!("{TABLE}/plan/018f4b3c-0000-7000-8000-000000000000");
+    check_refused(&server.delete(&invented).await, 404, "NoSuchPlanIdException");
+    assert_eq!(server.delete(&format!("{TABLE}/plan/{id}")).await.0, 204);
+}

@@ -48,6 +48,13 @@ register("filled", [one])
 call("PATCH", "/v1/namespaces/n/tables/filled", {"schema": [{"op": "add", "name": "x", "type": "int64", "default": 7}]})
 refused(lambda: load("filled"), "`x` has a default")
 
+# Nor in a snapshot from before the column was dropped.
+commit("hive", [write(one, "hive/day=2024-02-01/b.parquet")])
+call("PATCH", "/v1/namespaces/n/tables/hive", {"schema": [{"op": "drop", "column": "day"}]})
+refused(lambda: load("hive").scan(snapshot_id=1).to_arrow(), "day=2024-01-31/a.parquet", "in its path alone")
+check(load("hive").scan(snapshot_id=1, selected_fields=("id",)).to_arrow().to_pydict(), {"id": [1]}, "other columns")
+check(load("hive").scan().count(), 2, "the table as it is has no such column")
+
 # A path that PyIceberg would split.
 create("split", schema={"fields": [{"name": "id", "type": "int64"}]})
 commit("split", [write(one, "split/a#b.parquet")])
@@ -58,7 +65,7 @@ check(load("split").scan().to_arrow().to_pydict(), {"id": [1]}, "other character
 # Field ids of some columns alone: clients go by them, or by names, as they like.
 half = pa.schema([pa.field("id", pa.int64(), metadata={"PARQUET:field_id": "1"}), pa.field("x", pa.int64())])
 register("half", [pa.table({"id": [1], "x": [2]}, schema=half)])
-refused(lambda: load("half").scan().to_arrow(), "half/0.parquet", "field ids to some of its columns alone")
+refused(lambda: load("half").scan().to_arrow(), "half/0.parquet", "does not give each of its columns a field id")
 
 # Files in narrower types than the table: where PyIceberg would lose rows or digits, and only there.
 narrow = pa.table({
@@ -76,10 +83,29 @@ refused(lambda: load("narrow").scan(row_filter="u > 2147483648", selected_fields
 refused(lambda: load("narrow").scan(row_filter="f > 0.1", selected_fields=chosen).to_arrow(), "`f` of type float64 as float32")
 refused(lambda: load("narrow").scan().to_arrow(), "`t` of type timestamp(us) as timestamp(ns)")
 
+# Integers that PyIceberg takes for the ends of the range of int.
+for name, column_type in [("int", "int32"), ("long", "int64")]:
+    ints = pa.table({"v": pa.array([1, 5, 2_147_483_647, None], pa.int32())})
+    create(name, schema={"fields": [{"name": "v", "type": column_type}]})
+    commit(name, [write(ints, f"{name}/a.parquet")])
+    for filter in ("v not in (4000000000, 1)", "v in (4000000000, 1)", "v < 4000000000", "v > -4000000000"):
+        refused(lambda: load(name).scan(row_filter=filter).to_arrow(), f"{name}/a.parquet", "beyond the range of int")
+    check(load(name).scan(row_filter="v > 4000000000").to_arrow().num_rows, 0, "no file has such a row")
+    check(sorted(load(name).scan(row_filter="v > 4").to_arrow().column("v").to_pylist()), [5, 2_147_483_647], name)
+
 # A column that files hold and the table does not have is passed over.
 create("more", schema={"fields": [{"name": "id", "type": "int64"}]})
 commit("more", [write(pa.table({"id": [1], "more": ["x"], "inside": [{"a": 1}]}), "more/a.parquet")])
 check(load("more").scan(row_filter="id = 1").to_arrow().to_pydict(), {"id": [1]}, "columns that the table does not have")
+inside = pa.table({"s": [{"key": 1, "value": 2, "more": 3}]})
+register("inside", [inside.set_column(0, "s", pa.array([{"key": 1, "value": 2}]))])
+commit("inside", [write(inside, "inside/b.parquet")])
+check(load("inside").scan().to_arrow().to_pydict(), {"s": [{"key": 1, "value": 2}] * 2}, "fields that the table does not have")
+
+# A tag by the name that Iceberg has for the newest snapshot.
+register("tagged", [one])
+call("PUT", "/v1/namespaces/n/tables/tagged/tags/main", {"snapshot_id": 1})
+refused(lambda: load("tagged"), "a tag is called `main`")
 
 # Names of columns.
 register("plain", [one])

@@ -1,7 +1,7 @@
-//! The Python that clients run in: what `PRUNUS_PYTHON` names, the interpreter of an environment that has the packages that
+//! A Python that clients run in: what an environment variable names, the interpreter of an environment that has the packages that
 //! `.ci/run` installs.
 //!
-//! Without it the tests that need it say so and pass, unless `PRUNUS_REQUIRE_PYTHON` is set.
+//! Without it the tests that need it say so and pass, unless another variable is set that requires it.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -12,18 +12,18 @@ pub(crate) struct Python {
 }
 
 impl Python {
-    /// `None` if there is none, and there need not be.
-    pub(crate) fn find() -> Option<Self> {
-        let interpreter = std::env::var_os("PRUNUS_PYTHON").map(PathBuf::from);
+    /// The one that a variable names; `None` if there is none, and there need not be.
+    pub(crate) fn named(variable: &str, required: &str) -> Option<Self> {
+        let interpreter = std::env::var_os(variable).map(PathBuf::from);
         if interpreter.is_none() {
-            let required = std::env::var_os("PRUNUS_REQUIRE_PYTHON").is_some();
-            assert!(!required, "PRUNUS_PYTHON names no Python, and PRUNUS_REQUIRE_PYTHON is set");
-            eprintln!("skipped: PRUNUS_PYTHON names no Python with the packages that this test needs (see `.ci/run`)");
+            assert!(std::env::var_os(required).is_none(), "{variable} names no Python, and {required} is set");
+            eprintln!("skipped: {variable} names no Python with the packages that this test needs (see `.ci/run`)");
         }
         interpreter.map(|interpreter| Self { interpreter })
     }
 
     /// A command that runs a program of the environment.
+    #[allow(dead_code, reason = "not every target that has this file runs one")]
     pub(crate) fn program(&self, name: &str) -> Command {
         self.command(self.interpreter.with_file_name(name))
     }
