@@ -131,7 +131,7 @@ impl Asked {
         let last = chunk.files.rows.file_id.values().last().map(|id| FileId(*id));
         let more_after = if page.chunks() > 1 { last } else { page.next_after() };
         let wanted = Wanted::of(&self.scan, page.schema());
-        let (sets, of_files) = (LeafSet::all_of(chunk, &wanted), chunk.files.rows.leaves.indices());
+        let sets = chunk.files.rows.leaves.map(|leaves| LeafSet::of(leaves, &wanted));
         // Files of one set of leaves call columns alike.
         let mut seen = BTreeSet::new();
         let mut rendered = Rendered { more_after, matching_rows: self.matching_rows, ..Rendered::default() };
@@ -140,13 +140,11 @@ impl Asked {
                 rendered.more_after = None;
                 break;
             }
-            let Some((place, set)) = of_files.get(index).and_then(|place| Some((*place, sets.get(*place)?))) else {
-                continue;
-            };
+            let set = sets.get(index);
             if let Some(obstacle) = obstacle(chunk, index, set, &wanted) {
                 return Err(Refusal::NotOfIceberg(obstacle).into());
             }
-            if set.may_go_by_names() && seen.insert(place) {
+            if set.is_some_and(LeafSet::may_go_by_names) && seen.insert(sets.indices().get(index)) {
                 rendered.other_names.extend(other_names(chunk, index));
             }
             let residual = match residual {

@@ -16,6 +16,9 @@ use super::scan_names::Fields;
 /// What clients take out of a location, or end it at, where it stands for itself.
 const SPLITTING: [char; 5] = ['#', '?', '\t', '\r', '\n'];
 
+/// Why a file cannot be read that no set of leaves is known of.
+const UNKNOWN_LEAVES: &str = "which columns it holds is not known";
+
 /// What a file calls a column that it does not call as the schema does: right only if the name mapping of the table knows it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct OtherName {
@@ -96,12 +99,8 @@ pub(super) struct LeafSet {
 }
 
 impl LeafSet {
-    /// Of each set of leaves of a chunk's files.
-    pub(super) fn all_of(chunk: &PlannedChunk, wanted: &Wanted<'_>) -> Vec<Self> {
-        chunk.files.rows.leaves.values().iter().map(|leaves| Self::of(leaves, wanted)).collect()
-    }
-
-    fn of(leaves: &[FileLeaf], wanted: &Wanted<'_>) -> Self {
+    /// Of these leaves.
+    pub(super) fn of(leaves: &[FileLeaf], wanted: &Wanted<'_>) -> Self {
         let told = told(leaves);
         let obstacle = match told {
             ToldBy::Nothing => Some(
@@ -198,16 +197,21 @@ fn misread(file_type: Option<PrimitiveType>, column_type: PrimitiveType, of: Fil
 }
 
 /// What keeps a file from being read; `None` if nothing does.
-pub(super) fn obstacle(chunk: &PlannedChunk, index: usize, set: &LeafSet, wanted: &Wanted<'_>) -> Option<String> {
+pub(super) fn obstacle(
+    chunk: &PlannedChunk,
+    index: usize,
+    set: Option<&LeafSet>,
+    wanted: &Wanted<'_>,
+) -> Option<String> {
     let rows = &chunk.files.rows;
     let path = rows.path.value(index);
     let told = if rows.row_count.is_null(index) {
         "how many rows it has is not known".to_owned()
     } else if path.contains(SPLITTING) {
         "clients would read another one, since they split paths at `#`, `?`, tabs and line ends".to_owned()
-    } else if let Some(obstacle) = &set.obstacle {
-        obstacle.clone()
-    } else if let Some(lost) = wanted.scan.lost.as_ref().filter(|_| set.may_go_by_names()) {
+    } else if let Some(obstacle) = set.map_or(Some(UNKNOWN_LEAVES), |set| set.obstacle.as_deref()) {
+        obstacle.to_owned()
+    } else if let Some(lost) = wanted.scan.lost.as_ref().filter(|_| set.is_some_and(LeafSet::may_go_by_names)) {
         format!(
             "it has no field ids for all that is in it, and clients would not find the column `{lost}` of this snapshot in it, which \
              the table has under this name no more; select other columns"
