@@ -49,8 +49,8 @@ mod test_footer;
 
 pub use column_fault::{ColumnFault, ColumnProblem};
 pub(crate) use column_matching::column_at;
-pub use column_matching::{CollectedColumns, LeafNote, TableColumn, match_columns, match_scanned_columns};
-pub use file_schema::{FileLeaf, GroupIds, MAX_PATH_BYTES, MAX_SCHEMA_DEPTH};
+pub use column_matching::{CollectedColumns, LeafInFile, TableColumn, match_columns, match_scanned_columns};
+pub use file_schema::{FileLeaf, MAX_PATH_BYTES, MAX_SCHEMA_DEPTH};
 pub use footer::Footer;
 pub use footer_error::{FooterError, SchemaTreeFault};
 pub use footer_location::{FOOTER_SUFFIX_BYTES, FOOTER_TRAILER_BYTES, MAX_FOOTER_BYTES, footer_range, metadata_within};

@@ -47,8 +47,8 @@ pub(crate) fn key(path: &[String]) -> String {
     path.iter().map(quoted).collect::<Vec<_>>().join(".")
 }
 
-/// The names of a key that is no id, from the top down; `None` if its quotes are wrong.
-pub(crate) fn parts(key: &str) -> Option<Vec<String>> {
+/// The names of a column key that is no id, from the top down; `None` if its quotes are wrong.
+pub fn parts(key: &str) -> Option<Vec<String>> {
     let mut parts = Vec::new();
     let mut rest = key;
     loop {

@@ -106,7 +106,9 @@ impl Named<'_> {
         let is_free = |(leaf, taken): &&(&FileLeaf, Option<FieldId>)| {
             taken.is_none() && (goes_by_name(leaf) || leaf.field_id == Some(id.0))
         };
-        let mut called_so = leaves.iter().filter(|(leaf, _)| leaf.path.starts_with(path)).peekable();
+        // A leaf that is called as what the column lies in stands in its place, too.
+        let is_called_so = |leaf: &FileLeaf| leaf.path.starts_with(path) || path.starts_with(&leaf.path);
+        let mut called_so = leaves.iter().filter(|(leaf, _)| is_called_so(leaf)).peekable();
         if called_so.peek().is_some() {
             return (!called_so.any(|leaf| is_free(&leaf))).then_some(None);
         }
@@ -132,7 +134,7 @@ mod tests {
 
     fn leaf(name: &str, field_id: Option<i32>, column: Option<i32>) -> FileLeaf {
         let path = name.split('.').map(str::to_owned).collect();
-        FileLeaf { path, field_id, column: column.map(FieldId), file_type: None, in_group_with_id: false }
+        FileLeaf { path, field_id, column: column.map(FieldId), file_type: None, group_ids: Vec::new() }
     }
 
     fn check(newer: &str, leaves: &[FileLeaf], expected: &[(i32, Option<&str>)]) {
@@ -163,6 +165,13 @@ mod tests {
         let again = r#"[{"id":2,"name":"b","type":"int32"},{"id":3,"name":"a","type":"int32"}]"#;
         check(again, &[leaf("a", None, Some(1)), leaf("b", None, Some(2))], &[(3, None)]);
         check(again, &[leaf("a", Some(3), None), leaf("b", None, Some(2))], &[]);
+    }
+
+    #[test]
+    fn a_struct_that_got_the_name_of_a_column_is_not_in_files_of_that() {
+        let newer = r#"[{"id":1,"name":"p","type":"int32"},
+            {"id":3,"name":"a","type":{"type":"struct","fields":[{"id":4,"name":"y","type":"int32"}]}}]"#;
+        check(newer, &[leaf("a", None, Some(1)), leaf("b", None, Some(2))], &[(1, Some("a")), (4, None)]);
     }
 
     #[test]

@@ -61,6 +61,11 @@ impl History {
         Self::of(self.schemas.iter().cloned().chain([schema]).collect())
     }
 
+    /// The schemas, oldest first.
+    pub(crate) fn into_schemas(self) -> Vec<Schema> {
+        self.schemas
+    }
+
     /// How many schemas there are.
     pub(crate) fn len(&self) -> usize {
         self.schemas.len()

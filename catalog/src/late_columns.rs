@@ -75,7 +75,7 @@ mod tests {
             field_id: *field_id,
             column: None,
             file_type: None,
-            in_group_with_id: false,
+            group_ids: Vec::new(),
         };
         DataFileRow {
             file_id: FileId(1),

@@ -114,6 +114,7 @@ pub use audit::{AuditBudget, AuditPage, AuditRequest, DEFAULT_AUDIT_BYTES_PER_SE
 pub use catalog::{Catalog, CatalogOptions};
 pub use changes::{Changes, ChangesRequest};
 pub use clock::{Clock, SystemClock};
+pub use column_ref::parts as column_key_parts;
 pub use commit::{
     AddedFile, CommitRequest, Committed, MAX_COMMIT_ATTEMPTS, MAX_FILES_PER_COMMIT, MAX_LISTED_CONFLICTS,
     MAX_READING_TIME, MAX_TABLES_PER_TRANSACTION, PreparedCommit, PreparedTransaction, TableCommit, TableCommitted,

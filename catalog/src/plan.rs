@@ -389,11 +389,12 @@ fn find(
         Arc::new(KeptPlan::new(origin, request, passed))
     };
     let (range, more) = cut_page(&plan.passed.survivors, request.page);
-    if more && !is_kept {
+    let filter = filter.ok().and_then(Option::as_ref);
+    let page = PlannedPage::new(catalog, (&table, &snapshot), (schema, history), &plan, (range, more, filter));
+    if (more || page.has_long_residuals()) && !is_kept {
         plans.insert(&plan);
     }
-    let filter = filter.ok().and_then(Option::as_ref);
-    Ok(PlannedPage::new(catalog, (&table, &snapshot), (schema, history), &plan, (range, more, filter)))
+    Ok(page)
 }
 
 /// Runs the passes; the survivors come by rising `file_id`.
@@ -428,7 +429,7 @@ fn check_appends(
 ) -> Result<()> {
     if since > up_to {
         let message = format!("snapshot {since} is not before snapshot {up_to}");
-        return Err(Error::invalid(Fault::at("since", message)));
+        return Err(Error::invalid(Fault::new(message)));
     }
     for snapshot_id in (since.0 + 1..=up_to.0).map(SnapshotId) {
         cancelled.check()?;
@@ -439,7 +440,7 @@ fn check_appends(
             let message = format!(
                 "snapshot {snapshot_id} is no append: scan the ranges before and after it, and the table itself"
             );
-            return Err(Error::invalid(Fault::at("since", message)));
+            return Err(Error::invalid(Fault::new(message)));
         }
     }
     Ok(())

@@ -106,8 +106,9 @@ impl ReadTransaction<'_> {
         rows.into_iter().map(inspected).collect()
     }
 
-    /// What is known of these columns of files of one table, in their order, and in the newest types of the columns. It costs as much as it touches manifests, and of each it reads the blocks of these columns
-    /// alone.
+    /// What is known of these columns of files of one table, in their order, and in the newest types of the columns. Each manifest
+    /// that has some of the files is read once, of its columns these alone; a file of the tail costs a decode of all that is known
+    /// of it.
     ///
     /// # Errors
     /// [`Error::FileNotFound`], [`Error::MissingBlock`], [`Error::DamagedBlock`], [`Error::DamagedRow`], [`Error::Sqlite`].

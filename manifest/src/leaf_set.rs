@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use prunus_statistics::FieldId;
+use prunus_statistics::{FieldId, PrimitiveType};
 use rusqlite::params;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -12,7 +12,7 @@ use crate::transaction::{ReadTransaction, WriteTransaction};
 use crate::{Error, Result, TableId, checked};
 
 /// A leaf of a data file's own schema.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FileLeaf {
     /// Its names in the file, from the top down.
     pub path: Vec<String>,
@@ -22,13 +22,30 @@ pub struct FileLeaf {
     /// could change their columns do not say: then none of their leaves has one.
     #[serde(default)]
     pub column: Option<FieldId>,
-    /// The type that it has in the file, as its text; `None` where the file was not read, where the type has no name, and in sets from
-    /// before this was noted.
-    #[serde(default)]
-    pub file_type: Option<Box<str>>,
-    /// Whether the file gives a field id to a group around it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub in_group_with_id: bool,
+    /// The type that it has in the file; `None` where the file was not read, where the type has no name, and in sets from before
+    /// this was noted.
+    #[serde(default, with = "type_name")]
+    pub file_type: Option<PrimitiveType>,
+    /// The field ids that the file gives the groups around it, from the top down; empty if it gives none, where it was not read, and
+    /// in sets from before this was noted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub group_ids: Vec<Option<i32>>,
+}
+
+/// A type as its name. One that has a name which is not known here is as good as one that has none.
+mod type_name {
+    use prunus_statistics::PrimitiveType;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    pub(super) fn serialize<S: Serializer>(of: &Option<PrimitiveType>, serializer: S) -> Result<S::Ok, S::Error> {
+        of.map(|of| of.to_string()).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PrimitiveType>, D::Error> {
+        let name = Option::<String>::deserialize(deserializer)?;
+        Ok(name.and_then(|name| name.parse().ok()))
+    }
 }
 
 /// What a set is called where it is damaged.
@@ -62,7 +79,7 @@ const MAX_KNOWN_BYTES: usize = 4 << 20;
 /// back must be followed by [`KnownLeafSets::forget`].
 #[derive(Default)]
 pub(crate) struct KnownLeafSets {
-    by_table: HashMap<TableId, HashMap<Vec<u8>, i64>>,
+    by_table: HashMap<TableId, HashMap<Box<[FileLeaf]>, i64>>,
     size_bytes: usize,
 }
 
@@ -72,16 +89,21 @@ impl KnownLeafSets {
         *self = Self::default();
     }
 
-    fn get(&self, table_id: TableId, leaves: &[u8]) -> Option<i64> {
+    fn get(&self, table_id: TableId, leaves: &[FileLeaf]) -> Option<i64> {
         self.by_table.get(&table_id)?.get(leaves).copied()
     }
 
-    fn insert(&mut self, table_id: TableId, leaves: Vec<u8>, id: i64) {
-        if self.size_bytes + leaves.len() > MAX_KNOWN_BYTES {
+    fn insert(&mut self, table_id: TableId, leaves: &[FileLeaf], id: i64) {
+        let below = |leaf: &FileLeaf| {
+            let names: usize = leaf.path.iter().map(|name| size_of_val(name) + name.len()).sum();
+            names + size_of_val(leaf.group_ids.as_slice())
+        };
+        let size_bytes = size_of_val(leaves) + leaves.iter().map(below).sum::<usize>();
+        if self.size_bytes + size_bytes > MAX_KNOWN_BYTES {
             self.forget();
         }
-        self.size_bytes += leaves.len();
-        self.by_table.entry(table_id).or_default().insert(leaves, id);
+        self.size_bytes += size_bytes;
+        self.by_table.entry(table_id).or_default().insert(leaves.into(), id);
     }
 }
 
@@ -100,10 +122,10 @@ impl ReadTransaction<'_> {
 impl WriteTransaction<'_> {
     /// The id of a set of leaves in a table, which is stored if it is new.
     pub(crate) fn ensure_leaf_set(&self, table_id: TableId, leaves: &[FileLeaf]) -> Result<i64> {
-        let bytes = checked::pack(leaves).map_err(Error::encode)?;
-        if let Some(id) = self.leaf_sets().borrow().get(table_id, &bytes) {
+        if let Some(id) = self.leaf_sets().borrow().get(table_id, leaves) {
             return Ok(id);
         }
+        let bytes = checked::pack(leaves).map_err(Error::encode)?;
         let hash = xxh3_64(&bytes).cast_signed();
         let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?));
         let stored = self.query_all(SELECT_BY_HASH, params![table_id, hash], read)?;
@@ -111,7 +133,7 @@ impl WriteTransaction<'_> {
             Some((id, _)) => id,
             None => self.insert(INSERT_LEAF_SET, params![table_id, hash, bytes])?,
         };
-        self.leaf_sets().borrow_mut().insert(table_id, bytes, id);
+        self.leaf_sets().borrow_mut().insert(table_id, leaves, id);
         Ok(id)
     }
 }
@@ -142,38 +164,50 @@ pub(crate) fn decode(bytes: &[u8], id: i64) -> Result<Vec<FileLeaf>> {
 
 #[cfg(test)]
 mod tests {
+    use prunus_statistics::TimeUnit;
+
     use super::*;
+
+    fn leaf(name: &str) -> FileLeaf {
+        let path = vec![name.to_owned()];
+        FileLeaf { path, field_id: Some(7), column: None, file_type: None, group_ids: Vec::new() }
+    }
 
     #[test]
     fn a_set_from_before_columns_were_noted_reads() {
         let bytes = checked::pack(&[(vec!["a".to_owned()], Some(7))]).unwrap();
-        let leaf = FileLeaf {
-            path: vec!["a".to_owned()],
-            field_id: Some(7),
-            column: None,
-            file_type: None,
-            in_group_with_id: false,
-        };
+        assert_eq!(decode(&bytes, 1).unwrap(), [leaf("a")]);
+    }
+
+    #[test]
+    fn a_type_is_stored_by_its_name() {
+        let file_type = Some(PrimitiveType::Timestamp(TimeUnit::Nanosecond));
+        let leaf = FileLeaf { file_type, group_ids: vec![Some(3), None], ..leaf("a") };
+        let bytes = checked::pack(&[&leaf]).unwrap();
         assert_eq!(decode(&bytes, 1).unwrap(), [leaf]);
+        let of_type = |name: &str| checked::pack(&[(vec!["a"], 7, None::<i32>, Some(name))]).unwrap();
+        assert_eq!(decode(&of_type("int8"), 1).unwrap()[0].file_type, Some(PrimitiveType::Int8));
+        assert_eq!(decode(&of_type("a type of a later version"), 1).unwrap()[0].file_type, None);
     }
 
     #[test]
     fn sets_are_known_by_table() {
         let mut known = KnownLeafSets::default();
-        known.insert(TableId(1), vec![1], 10);
-        assert_eq!(known.get(TableId(1), &[1]), Some(10));
-        assert_eq!(known.get(TableId(2), &[1]), None);
+        known.insert(TableId(1), &[leaf("a")], 10);
+        assert_eq!(known.get(TableId(1), &[leaf("a")]), Some(10));
+        assert_eq!(known.get(TableId(2), &[leaf("a")]), None);
     }
 
     #[test]
     fn sets_are_known_up_to_the_limit() {
         let mut known = KnownLeafSets::default();
-        let large = vec![1; MAX_KNOWN_BYTES - 1];
-        known.insert(TableId(1), large.clone(), 10);
-        known.insert(TableId(1), vec![2], 11);
-        assert_eq!(known.get(TableId(1), &large), Some(10));
-        known.insert(TableId(1), vec![3], 12);
-        assert_eq!(known.get(TableId(1), &[2]), None);
-        assert_eq!(known.get(TableId(1), &[3]), Some(12));
+        let small = size_of::<FileLeaf>() + size_of::<String>() + 1;
+        let large = leaf(&"x".repeat(MAX_KNOWN_BYTES - 2 * small + 1));
+        known.insert(TableId(1), std::slice::from_ref(&large), 10);
+        known.insert(TableId(1), &[leaf("b")], 11);
+        assert_eq!(known.get(TableId(1), &[large]), Some(10));
+        known.insert(TableId(1), &[leaf("c")], 12);
+        assert_eq!(known.get(TableId(1), &[leaf("b")]), None);
+        assert_eq!(known.get(TableId(1), &[leaf("c")]), Some(12));
     }
 }

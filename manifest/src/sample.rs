@@ -143,7 +143,7 @@ pub(crate) fn append(table_id: TableId, paths: &[&str]) -> NewCommit {
             field_id: None,
             column: None,
             file_type: None,
-            in_group_with_id: false,
+            group_ids: Vec::new(),
         }],
         partition: Partition::new(),
         statistics: EncodedStatistics::new(&FileStatistics::default()).unwrap(),

@@ -137,6 +137,8 @@ mod tests {
         check(json!({"type": "not-nan", "child": {"type": "reference", "id": 7}}), r##"(isnan("#7")) IS NOT TRUE"##);
         check(json!({"type": "in", "child": x, "values": [literal(json!(1)), literal(json!(2))]}), r#""x" IN (1, 2)"#);
         check(json!({"type": "starts-with", "left": x, "right": literal(json!("a"))}), r#"starts_with("x", 'a')"#);
+        check(json!({"type": "is-null", "term": {"type": "reference", "id": 7}}), r##""#7" IS NULL"##);
+        check(json!({"type": "is-null", "child": {"type": "reference", "name": "#7"}}), r##""#7" IS NULL"##);
         let typed = json!({"type": "literal", "value": "2024-01-01", "data-type": "date"});
         check(json!({"type": "gt", "left": x, "right": typed}), r#""x" > '2024-01-01'"#);
         let one_type = json!({"type": "literals", "values": [1, 2], "data-type": "long"});

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use prunus_statistics::{Literal, PrimitiveType};
+use prunus_statistics::{FieldId, Literal, PrimitiveType};
 
 use crate::function::{CastKind, Function, SqlType};
 use crate::{ContainsTest, IntervalLiteral, JsonLiteral};
@@ -10,8 +10,10 @@ use crate::{ContainsTest, IntervalLiteral, JsonLiteral};
 /// The name of a column: one part, or several for a field inside structs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ColumnName {
-    /// The parts from the top down.
+    /// The parts from the top down; of one that is named by its id, `#id`.
     pub parts: Vec<NamePart>,
+    /// The id that it is named by and nothing else: a column may be called `#1`.
+    pub id: Option<FieldId>,
 }
 
 /// One part of a column's name.
@@ -26,7 +28,12 @@ pub struct NamePart {
 impl ColumnName {
     /// A name whose parts match to the letter.
     pub fn exact<S: Into<String>>(parts: impl IntoIterator<Item = S>) -> Self {
-        Self { parts: parts.into_iter().map(|part| NamePart { text: part.into(), quoted: true }).collect() }
+        Self { parts: parts.into_iter().map(|part| NamePart { text: part.into(), quoted: true }).collect(), id: None }
+    }
+
+    /// The column of this id, whatever it is called.
+    pub fn of_id(id: FieldId) -> Self {
+        Self { id: Some(id), ..Self::exact([id.to_string()]) }
     }
 }
 

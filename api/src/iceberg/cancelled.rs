@@ -28,3 +28,20 @@ impl CancelledPlans {
         self.0.contains_key(&plan)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_are_remembered_as_may_be() {
+        let plans = CancelledPlans::default();
+        let ids = |numbers: std::ops::Range<u64>| numbers.map(|number| Uuid::from_u128(number.into()));
+        ids(0..MAX_CANCELLED).for_each(|plan| plans.insert(plan));
+        plans.0.run_pending_tasks();
+        assert!(ids(0..MAX_CANCELLED).all(|plan| plans.contains(plan)));
+        ids(MAX_CANCELLED..MAX_CANCELLED + 1_000).for_each(|plan| plans.insert(plan));
+        plans.0.run_pending_tasks();
+        assert_eq!(plans.0.entry_count(), MAX_CANCELLED);
+    }
+}

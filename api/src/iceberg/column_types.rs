@@ -60,7 +60,7 @@ fn type_json(of: &Type, path: &str, faults: &mut Vec<String>) -> Value {
 }
 
 /// The name of a type, or why there is none.
-fn name_of(primitive: PrimitiveType) -> Result<String, &'static str> {
+pub(super) fn name_of(primitive: PrimitiveType) -> Result<String, &'static str> {
     use PrimitiveType as P;
     const NONE: &str = "which Iceberg does not have";
     const NANOSECONDS: &str = "whose nanoseconds Iceberg's format 2 does not have";

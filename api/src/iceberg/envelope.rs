@@ -1,12 +1,15 @@
 //! The files of one answer, and how the plan goes on behind them.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use prunus_catalog::schema::LeafColumn;
-use prunus_catalog::{Catalog, Error, FileId, Filter, PlannedChunk, PlannedPage, Snapshots, TableIdent, Verdict};
+use prunus_catalog::{
+    Catalog, Error, FileId, Filter, PlannedChunk, PlannedPage, Snapshots, TableHistory, TableIdent, Verdict,
+};
 use prunus_statistics::FileStatistics;
 
 use super::error::Refusal;
@@ -21,6 +24,8 @@ use crate::problem::Problem;
 
 /// The most files of an answer, unless the operator has pages smaller.
 const FILES_PER_ENVELOPE: u32 = 4_096;
+/// The most statistics of an answer, unless one file has more of those that are asked for.
+const MAX_STATISTICS_PER_ENVELOPE: usize = 1 << 17;
 /// What nothing is left to filter rows by.
 const ALL_ROWS: &[u8] = b"true";
 
@@ -91,7 +96,7 @@ async fn fetch(
     ident: &TableIdent,
     begin: Begin<'_>,
 ) -> Result<(Arc<PlannedPage>, Rendered), Problem> {
-    let size = catalog.limits().page_size(Some(FILES_PER_ENVELOPE)).or_else(|_| catalog.limits().page_size(None))?;
+    let size = catalog.limits().page_size(Some(files_per_envelope(catalog, ident, begin.scan).await?))?;
     let request = begin.scan.request(begin.after, size);
     let asked = Asked { scan: begin.scan.clone(), matching_rows: begin.matching_rows };
     if asked.scan.stats_fields.is_empty() {
@@ -107,6 +112,22 @@ async fn fetch(
     };
     let rendered = Arc::clone(&page).with_statistics(chunk, ids, render).await??;
     Ok((page, rendered))
+}
+
+/// How many files an answer has at most.
+async fn files_per_envelope(catalog: &Catalog, ident: &TableIdent, scan: &Scan) -> Result<u32, Problem> {
+    let most = FILES_PER_ENVELOPE.min(catalog.limits().page_size);
+    if scan.stats_fields.is_empty() {
+        return Ok(most);
+    }
+    let found = catalog.load_scan_schema(ident.clone(), scan.snapshot).await?;
+    let columns = columns_of(&found.schema, &scan.stats_fields)?.len();
+    Ok(files_with_statistics(columns).min(most))
+}
+
+/// How many files an answer has that tells of so many columns.
+fn files_with_statistics(columns: usize) -> u32 {
+    u32::try_from(MAX_STATISTICS_PER_ENVELOPE / columns.max(1)).unwrap_or(u32::MAX).max(1)
 }
 
 /// What is asked of an answer.
@@ -127,7 +148,6 @@ impl Asked {
     fn render(&self, page: &PlannedPage, chunk: &PlannedChunk, known: &Known<'_>) -> Result<Rendered, Problem> {
         self.check_columns(page)?;
         let residuals = page.residuals().iter().map(|filter| written(filter)).collect::<Result<Vec<_>, _>>()?;
-        let whole = serde_json::to_vec(&self.scan.filter()).map_err(unwritten)?;
         let last = chunk.files.rows.file_id.values().last().map(|id| FileId(*id));
         let more_after = if page.chunks() > 1 { last } else { page.next_after() };
         let wanted = Wanted::of(&self.scan, page.schema());
@@ -148,30 +168,33 @@ impl Asked {
                 rendered.other_names.extend(other_names(chunk, index));
             }
             let residual = match residual {
-                None => ALL_ROWS,
-                // The whole filter is right for every file.
-                Some(place) => residuals.get(*place).unwrap_or(&whole),
+                None => Cow::Borrowed(ALL_ROWS),
+                Some(place) => match residuals.get(*place).and_then(Option::as_deref) {
+                    Some(residual) => Cow::Borrowed(residual),
+                    // The whole filter is right for every file.
+                    None => Cow::Owned(serde_json::to_vec(&self.scan.filter()).map_err(unwritten)?),
+                },
             };
-            rendered.add(chunk, index, (residual, known)).map_err(unwritten)?;
+            rendered.add(chunk, index, (&residual, known)).map_err(unwritten)?;
         }
         Ok(rendered)
     }
 
     /// That the columns that are selected exist.
     fn check_columns(&self, page: &PlannedPage) -> Result<(), Problem> {
-        if self.scan.selected.is_empty() {
+        let selected = self.scan.selected.as_deref().unwrap_or_default();
+        if selected.is_empty() {
             return Ok(());
         }
-        let faults = Fields::of(page.schema()).unknown("select", &self.scan.selected);
+        let faults = Fields::of(page.schema()).unknown("select", selected);
         if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
     }
 }
 
-fn written(filter: &Filter) -> Result<Vec<u8>, Problem> {
-    match filter {
-        Filter::Iceberg(expression) => serde_json::to_vec(expression).map_err(unwritten),
-        Filter::Sql(text) => serde_json::to_vec(text).map_err(unwritten),
-    }
+/// A residual; `None` for one that is no expression of Iceberg's.
+fn written(filter: &Filter) -> Result<Option<Vec<u8>>, Problem> {
+    let Filter::Iceberg(expression) = filter else { return Ok(None) };
+    serde_json::to_vec(expression).map(Some).map_err(unwritten)
 }
 
 fn unwritten(error: serde_json::Error) -> Problem {
@@ -189,10 +212,12 @@ async fn check_names(
         return Ok(());
     }
     let wanted = Wanted::of(scan, page.schema());
-    let history = catalog.load_table_history(ident, Snapshots::None).await?;
-    let mapping = NameMapping::of(&history.schemas, &history.leaves);
-    let is_lost = |other: &&OtherName| wanted.has(other.column) && !mapping.finds(other.column, other.name.as_deref());
-    match others.iter().find(is_lost) {
+    let others: Vec<OtherName> = others.iter().filter(|other| wanted.has(other.column)).cloned().collect();
+    let lost = |history: &TableHistory| {
+        let mapping = NameMapping::of(history);
+        others.into_iter().find(|other| !other.is_found(&mapping))
+    };
+    match catalog.load_table_history(ident, Snapshots::None, lost).await? {
         Some(lost) => Err(Refusal::NotOfIceberg(lost.to_string()).into()),
         None => Ok(()),
     }
@@ -241,5 +266,18 @@ impl Envelope {
         let rest = self.rest.map(|rest| format!(r#","plan-tasks":["{}"]"#, rest.encode())).unwrap_or_default();
         let text = [opening.as_bytes(), br#""file-scan-tasks":["#, &self.tasks, b"]", rest.as_bytes(), b"}"].concat();
         ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], text).into_response()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_columns_make_short_answers() {
+        let at_the_limit = MAX_STATISTICS_PER_ENVELOPE / FILES_PER_ENVELOPE as usize;
+        assert_eq!(files_with_statistics(at_the_limit), FILES_PER_ENVELOPE);
+        assert!(files_with_statistics(at_the_limit + 1) < FILES_PER_ENVELOPE);
+        assert_eq!(files_with_statistics(MAX_STATISTICS_PER_ENVELOPE + 1), 1);
     }
 }

@@ -98,21 +98,15 @@ fn exception_of_status(status: StatusCode) -> &'static str {
 }
 
 fn message_of(problem: &Problem) -> String {
-    let message = match problem {
+    let faults: Vec<String> = problem.faults().iter().map(with_place).collect();
+    cut_to_limit(match problem {
         Problem::MethodNotAllowed(method) => {
             format!("{method} is not served here: tables are read by this API, and written by the native one under /v1")
         }
-        problem => problem.told(),
-    };
-    let faults = problem.faults();
-    match faults.as_slice() {
-        // It has no other place for where the fault is.
-        [only] if only.message == message => cut_to_limit(with_place(only)),
-        faults if faults.iter().all(|fault| message.contains(&fault.message)) => cut_to_limit(message),
-        faults => {
-            cut_to_limit(std::iter::once(message).chain(faults.iter().map(with_place)).collect::<Vec<_>>().join("; "))
-        }
-    }
+        problem if faults.is_empty() => problem.told(),
+        // There is no other place for them.
+        problem => format!("{}: {}", problem.kind().title, faults.join("; ")),
+    })
 }
 
 fn with_place(fault: &Fault) -> String {
@@ -155,11 +149,9 @@ mod tests {
 
     #[test]
     fn all_faults_stand_in_the_message() {
-        let one = Problem::MalformedBody(vec![Fault::at("filter", "x")]);
-        assert_eq!(message_of(&one), "the body is malformed: x");
-        let untold = Problem::from(Fault::at("filter", "x"));
-        assert_eq!(message_of(&untold), "filter: x");
+        let of_form = Problem::MalformedBody(vec![Fault::at("filter", "x")]);
+        assert!(message_of(&of_form).ends_with(": filter: x"), "{}", message_of(&of_form));
         let two = Problem::from(vec![Fault::at("filter", "x"), Fault::new("y")]);
-        assert!(message_of(&two).ends_with("; filter: x; y"), "{}", message_of(&two));
+        assert!(message_of(&two).ends_with(": filter: x; y"), "{}", message_of(&two));
     }
 }

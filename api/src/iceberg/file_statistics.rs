@@ -5,7 +5,7 @@ use prunus_catalog::schema::{LeafColumn, Schema};
 use prunus_statistics::{Bound, FieldId, FileColumn, FileStatistics, Precision, PrimitiveType, Value};
 use serde::Serialize;
 
-use super::scan_names::Fields;
+use super::scan_names::{ColumnRef, Fields};
 use super::single_value::{Side, encode};
 use crate::problem::Problem;
 
@@ -43,7 +43,7 @@ pub(super) fn columns_of(schema: &Schema, names: &[String]) -> Result<Vec<LeafCo
     if !faults.is_empty() {
         return Err(faults.into());
     }
-    let asked_for = fields.named(names);
+    let asked_for = fields.named(&ColumnRef::of_names(names));
     Ok(schema.leaf_columns().into_iter().filter(|leaf| asked_for.contains(&leaf.id)).collect())
 }
 

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 
-use prunus_catalog::schema::{Schema, Type};
 use prunus_catalog::{Operation, SchemaId, SnapshotId, SnapshotRow, TableHistory, Tag};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -75,7 +74,7 @@ pub(super) fn table_json(history: &TableHistory) -> Result<TableJson<'_>, Refusa
         "location": location,
         "last-sequence-number": table.current_snapshot.0,
         "last-updated-ms": last_updated_ms,
-        "last-column-id": last_column_id(history),
+        "last-column-id": history.schemas.iter().map(|(_, schema)| schema.last_field_id().0).max().unwrap_or(0),
         "current-schema-id": table.schema_id.0,
         "schemas": schemas(history)?,
         "default-spec-id": 0,
@@ -118,27 +117,9 @@ fn not_of_iceberg(id: SchemaId, history: &TableHistory, faults: &[String]) -> Re
     ))
 }
 
-fn last_column_id(history: &TableHistory) -> i32 {
-    let fields = history.schemas.iter().flat_map(|(_, schema): &(SchemaId, Schema)| schema.fields());
-    fields.map(|field| field.id.0.max(last_id_below(&field.field_type))).max().unwrap_or(0)
-}
-
-fn last_id_below(of: &Type) -> i32 {
-    match of {
-        Type::Primitive(_) => 0,
-        Type::Struct(fields) => {
-            fields.iter().map(|field| field.id.0.max(last_id_below(&field.field_type))).max().unwrap_or(0)
-        }
-        Type::List { element_id, element } => element_id.0.max(last_id_below(element)),
-        Type::Map { key_id, key, value_id, value } => {
-            [key_id.0, value_id.0, last_id_below(key), last_id_below(value)].into_iter().max().unwrap_or(0)
-        }
-    }
-}
-
 /// What the owner set, and the name mapping whatever they set: it is what files without field ids are read by.
 fn properties(history: &TableHistory) -> Result<Map<String, Value>, Refusal> {
-    let mapping = serde_json::to_string(&NameMapping::of(&history.schemas, &history.leaves));
+    let mapping = serde_json::to_string(&NameMapping::of(history));
     let mapping = mapping.map_err(|error| Refusal::NotOfIceberg(error.to_string()))?;
     let set = history.table.properties.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str())));
     Ok(set.chain([(name_mapping::PROPERTY.to_owned(), mapping.into())]).collect())

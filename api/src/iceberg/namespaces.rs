@@ -105,22 +105,36 @@ pub(crate) async fn exists(
 pub(super) async fn find(catalog: &Catalog, name: NamespaceName) -> Result<Option<Namespace>, Problem> {
     match catalog.load_namespace(name.clone()).await {
         Ok(namespace) => Ok(Some(namespace)),
-        Err(Error::NotFound { .. } | Error::Misnamed { .. }) if !below(catalog, Some(&name)).await?.is_empty() => {
-            Ok(None)
-        }
+        Err(Error::NotFound { .. } | Error::Misnamed { .. }) if holds_any(catalog, &name).await? => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
-/// The names of what is right below a namespace. All names are looked at that begin with its own.
+/// What the names of all namespaces below one begin with, which stand together.
+fn prefix_below(parent: &NamespaceName) -> String {
+    format!("{}.", parent.as_str())
+}
+
+async fn holds_any(catalog: &Catalog, name: &NamespaceName) -> Result<bool, Problem> {
+    let prefix = prefix_below(name);
+    let (first, _) = catalog.list_namespaces(prefix.clone(), PageSize::new(1)?).await?;
+    Ok(first.iter().any(|found| found.name.starts_with(&prefix)))
+}
+
+/// The names of what is right below a namespace. Of what is below these a page each is looked at, at most.
 async fn below(catalog: &Catalog, parent: Option<&NamespaceName>) -> Result<BTreeSet<String>, Problem> {
-    let prefix = parent.map_or_else(String::new, |parent| format!("{}.", parent.as_str()));
+    let prefix = parent.map_or_else(String::new, prefix_below);
     let (mut names, mut after) = (BTreeSet::new(), Some(prefix.clone()));
     while let Some(last) = after.take() {
         let (page, more) = catalog.list_namespaces(last, PageSize::default()).await?;
-        // What begins so stands together.
         let within: Vec<&str> = page.iter().map_while(|found| found.name.strip_prefix(&prefix)).collect();
-        after = page.last().filter(|_| more && within.len() == page.len()).map(|last| last.name.clone());
+        if let (Some(last), true) = (within.last(), more && within.len() == page.len()) {
+            after = Some(match last.split_once('.') {
+                // Behind all that begins with the level and a dot.
+                Some((level, _)) => format!("{prefix}{level}/"),
+                None => format!("{prefix}{last}"),
+            });
+        }
         let level = |rest: &str| format!("{prefix}{}", rest.split('.').next().unwrap_or(rest));
         names.extend(within.into_iter().map(level));
     }

@@ -6,7 +6,7 @@ use prunus_catalog::{Catalog, SnapshotId, SnapshotRef, Snapshots, TableIdent};
 use prunus_statistics::FieldId;
 
 use super::name_mapping::NameMapping;
-use super::scan_names::{Fields, fields_of};
+use super::scan_names::{ColumnRef, Fields, fields_of};
 use crate::problem::Problem;
 
 /// The columns of a snapshot by the names of its own schema, and those of the table by the names of today.
@@ -29,13 +29,13 @@ impl Past {
         if own.schema_id == today.schema_id {
             return Ok(None);
         }
-        let history = catalog.load_table_history(ident.clone(), Snapshots::None).await?;
-        let mapping = NameMapping::of(&history.schemas, &history.leaves);
+        let mapping = catalog.load_table_history(ident.clone(), Snapshots::None, NameMapping::of).await?;
         Ok(Some(Self { own: fields_of(&own.schema), today: fields_of(&today.schema), mapping }))
     }
 
     /// Whether a name meant another column than it does, in some case or other.
-    pub(super) fn is_ambiguous(&self, name: &str) -> bool {
+    pub(super) fn is_ambiguous(&self, column: &ColumnRef) -> bool {
+        let ColumnRef::Name(name) = column else { return false };
         let folded = name.to_lowercase();
         let of = |fields: &BTreeMap<String, FieldId>| -> BTreeSet<FieldId> {
             fields.iter().filter(|(path, _)| path.to_lowercase() == folded).map(|(_, id)| *id).collect()
@@ -44,23 +44,24 @@ impl Past {
         !own.is_empty() && !today.is_empty() && own != today
     }
 
-    /// The fields of the snapshot that are wanted by these names, or all if there are none, and that the table has no more.
-    pub(super) fn gone(&self, names: &[String]) -> Vec<i32> {
+    /// The fields of the snapshot among these columns, or among all, that the table has no more.
+    pub(super) fn gone(&self, columns: Option<&[ColumnRef]>) -> Vec<i32> {
         let today: BTreeSet<FieldId> = self.today.values().copied().collect();
-        self.wanted(names).difference(&today).map(|id| id.0).collect()
+        self.wanted(columns).difference(&today).map(|id| id.0).collect()
     }
 
-    /// A column of the snapshot that its files call so and the mapping of the table does not find by that, among those that are
-    /// wanted by these names, or among all if there are none.
-    pub(super) fn lost(&self, names: &[String]) -> Option<String> {
-        let wanted = self.wanted(names);
-        let is_lost = |(path, id): &(&String, &FieldId)| wanted.contains(id) && !self.mapping.finds(**id, Some(path));
+    /// A column of the snapshot among these, or among all, that its files call so and the mapping of the table does not find by
+    /// that.
+    pub(super) fn lost(&self, columns: Option<&[ColumnRef]>) -> Option<String> {
+        let wanted = self.wanted(columns);
+        let is_lost =
+            |(path, id): &(&String, &FieldId)| wanted.contains(id) && !self.mapping.finds(**id, path.split('.'));
         self.own.iter().find(is_lost).map(|(path, _)| path.clone())
     }
 
-    fn wanted(&self, names: &[String]) -> BTreeSet<FieldId> {
+    fn wanted(&self, columns: Option<&[ColumnRef]>) -> BTreeSet<FieldId> {
         let own = Fields::from(self.own.clone());
-        if names.is_empty() { own.all() } else { own.named(names) }
+        columns.map_or_else(|| own.all(), |columns| own.named(columns))
     }
 
     /// What columns are called today that may be selected by the names of the snapshot. One that is gone is left out; what is no name
@@ -102,7 +103,7 @@ mod tests {
     fn past(own: &[(i32, &str)], today: &[(i32, &str)]) -> Past {
         let (own, today) = (schema(own), schema(today));
         let (own_fields, today_fields) = (fields_of(&own), fields_of(&today));
-        let mapping = NameMapping::of(&[(SchemaId(1), own), (SchemaId(2), today)], &BTreeSet::new());
+        let mapping = NameMapping::of_parts(&[(SchemaId(1), own), (SchemaId(2), today)], &BTreeSet::new());
         Past { own: own_fields, today: today_fields, mapping }
     }
 
@@ -110,34 +111,43 @@ mod tests {
         names.iter().map(|name| (*name).to_owned()).collect()
     }
 
+    fn lost(past: &Past, among: &[&str]) -> Option<String> {
+        past.lost(Some(&ColumnRef::of_names(&names(among))))
+    }
+
     #[test]
     fn a_name_that_another_column_got_is_ambiguous() {
         let past = past(&[(1, "a"), (2, "b")], &[(1, "c"), (2, "b"), (3, "a")]);
-        assert_eq!(["a", "b", "c", "none"].map(|name| past.is_ambiguous(name)), [true, false, false, false]);
+        assert_eq!(
+            ["a", "b", "c", "none"].map(|name| past.is_ambiguous(&ColumnRef::Name(name.to_owned()))),
+            [true, false, false, false]
+        );
+        assert!(!past.is_ambiguous(&ColumnRef::Id(1)));
     }
 
     #[test]
     fn a_name_of_another_case_may_be_ambiguous_too() {
-        assert!(past(&[(1, "a")], &[(1, "c"), (2, "A")]).is_ambiguous("A"));
+        assert!(past(&[(1, "a")], &[(1, "c"), (2, "A")]).is_ambiguous(&ColumnRef::Name("A".to_owned())));
     }
 
     #[test]
     fn what_the_table_has_no_more_is_gone_if_it_is_wanted() {
         let past = past(&[(1, "a"), (2, "b")], &[(2, "b")]);
-        assert_eq!((past.gone(&[]), past.gone(&names(&["a"])), past.gone(&names(&["b"]))), (vec![1], vec![1], vec![]));
+        let gone = |among: &[&str]| past.gone(Some(&ColumnRef::of_names(&names(among))));
+        assert_eq!((past.gone(None), gone(&["a"]), gone(&["b"]), gone(&[])), (vec![1], vec![1], vec![], vec![]));
     }
 
     #[test]
     fn a_column_that_the_mapping_does_not_know_is_lost() {
         let renamed = past(&[(1, "a"), (2, "b")], &[(1, "c"), (2, "b")]);
-        assert_eq!(renamed.lost(&[]), None);
+        assert_eq!(renamed.lost(None), None);
         let reused = past(&[(1, "a"), (2, "b")], &[(1, "c"), (2, "b"), (3, "a")]);
-        assert_eq!(reused.lost(&[]).as_deref(), Some("a"));
-        assert_eq!(reused.lost(&names(&["b"])), None);
+        assert_eq!(reused.lost(None).as_deref(), Some("a"));
+        assert_eq!(lost(&reused, &["b"]), None);
         let gone = past(&[(1, "a"), (2, "b")], &[(2, "b")]);
-        assert_eq!(gone.lost(&[]), None);
+        assert_eq!(gone.lost(None), None);
         let named_anew = past(&[(1, "a"), (2, "b")], &[(2, "b"), (3, "a")]);
-        assert_eq!(named_anew.lost(&names(&["b", "a"])).as_deref(), Some("a"));
+        assert_eq!(lost(&named_anew, &["b", "a"]).as_deref(), Some("a"));
     }
 
     #[test]

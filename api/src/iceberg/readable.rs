@@ -7,14 +7,20 @@ use std::fmt;
 
 use arrow::array::Array;
 use prunus_catalog::schema::{LeafColumn, Schema};
-use prunus_catalog::{FileLeaf, Partition, PlannedChunk};
+use prunus_catalog::{FileLeaf, Partition, PlannedChunk, column_key_parts};
 use prunus_statistics::{FieldId, PrimitiveType, TimeUnit};
 
+use super::column_types;
+use super::name_mapping::NameMapping;
 use super::scan::Scan;
-use super::scan_names::Fields;
+use super::scan_names::{Doubt, Fields};
 
 /// What clients take out of a location, or end it at, where it stands for itself.
 const SPLITTING: [char; 5] = ['#', '?', '\t', '\r', '\n'];
+
+/// Why a file cannot be read that has ids and not one for each of its parts.
+const ODD_IDS: &str =
+    "it does not give each of its columns a field id of its own, and clients that go by ids would read null for others";
 
 /// Why a file cannot be read that no set of leaves is known of.
 const UNKNOWN_LEAVES: &str = "which columns it holds is not known";
@@ -23,10 +29,18 @@ const UNKNOWN_LEAVES: &str = "which columns it holds is not known";
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct OtherName {
     pub(super) column: FieldId,
-    /// `None` where the file does not hold the column, and calls another one so.
+    /// A column key; `None` where the file does not hold the column, and calls another one so.
     pub(super) name: Option<String>,
     /// A file that does.
     pub(super) path: String,
+}
+
+impl OtherName {
+    /// Whether clients find the column by it.
+    pub(super) fn is_found(&self, mapping: &NameMapping) -> bool {
+        let parts = self.name.as_deref().and_then(column_key_parts);
+        parts.is_some_and(|parts| mapping.finds(self.column, parts.iter().map(String::as_str)))
+    }
 }
 
 impl fmt::Display for OtherName {
@@ -51,7 +65,15 @@ pub(super) struct Wanted<'s> {
 struct WantedFields {
     read: BTreeSet<FieldId>,
     filtered: BTreeSet<FieldId>,
-    beside_wide_integers: BTreeSet<FieldId>,
+    doubts: BTreeSet<(FieldId, Doubt)>,
+    columns: BTreeMap<FieldId, KnownColumn>,
+}
+
+/// A column, or what a list or map holds.
+struct KnownColumn {
+    column: LeafColumn,
+    /// The fields that it lies in, from the top down.
+    around: Vec<FieldId>,
 }
 
 impl<'s> Wanted<'s> {
@@ -62,13 +84,21 @@ impl<'s> Wanted<'s> {
 
     fn fields(&self) -> &WantedFields {
         self.fields.get_or_init(|| {
-            let (fields, wanted) = (Fields::of(self.schema), self.scan.wanted());
-            let mut read = if wanted.is_empty() { fields.all() } else { fields.named(&wanted) };
+            let fields = Fields::of(self.schema);
+            let mut read = self.scan.wanted().map_or_else(|| fields.all(), |wanted| fields.named(&wanted));
             read.extend(self.scan.gone.iter().copied().map(FieldId));
+            let known = |column: LeafColumn| {
+                (column.id, KnownColumn { around: fields.around(&column.path.join(".")).collect(), column })
+            };
+            let leaves = self.schema.leaf_columns().into_iter().chain(self.schema.item_columns());
+            let doubts = self.scan.doubts.iter().flat_map(|(column, doubt)| {
+                fields.named(std::slice::from_ref(column)).into_iter().map(|id| (id, *doubt))
+            });
             WantedFields {
                 read,
                 filtered: fields.named(&self.scan.filtered),
-                beside_wide_integers: fields.named(&self.scan.beside_wide_integers),
+                doubts: doubts.collect(),
+                columns: leaves.map(known).collect(),
             }
         })
     }
@@ -103,11 +133,8 @@ impl LeafSet {
     pub(super) fn of(leaves: &[FileLeaf], wanted: &Wanted<'_>) -> Self {
         let told = told(leaves);
         let obstacle = match told {
-            ToldBy::Nothing => Some(
-                "it does not give each of its columns a field id of its own, and clients that go by ids would read null for others"
-                    .to_owned(),
-            ),
-            _ => obstacle_of_types(leaves, wanted),
+            ToldBy::Nothing => Some(ODD_IDS.to_owned()),
+            _ => obstacle_of_groups(leaves, wanted).or_else(|| obstacle_of_types(leaves, wanted)),
         };
         Self { told, obstacle }
     }
@@ -119,10 +146,16 @@ impl LeafSet {
 }
 
 fn told(leaves: &[FileLeaf]) -> ToldBy {
-    let ids: BTreeSet<i32> = leaves.iter().filter_map(|leaf| leaf.field_id).collect();
-    let has_none = ids.is_empty() && leaves.iter().all(|leaf| !leaf.in_group_with_id);
-    let has_all = ids.len() == leaves.len() && ids.iter().all(|id| *id > 0);
-    match (has_none, has_all) {
+    let mut groups: BTreeMap<&[String], i32> = BTreeMap::new();
+    for leaf in leaves {
+        for (depth, id) in leaf.group_ids.iter().enumerate() {
+            groups.extend(leaf.path.get(..=depth).zip(*id));
+        }
+    }
+    let ids: Vec<i32> = leaves.iter().filter_map(|leaf| leaf.field_id).chain(groups.values().copied()).collect();
+    let distinct: BTreeSet<i32> = ids.iter().copied().filter(|id| *id > 0).collect();
+    let has_all = leaves.iter().all(|leaf| leaf.field_id.is_some()) && distinct.len() == ids.len();
+    match (ids.is_empty(), has_all) {
         (true, _) => ToldBy::Names,
         (false, false) => ToldBy::Nothing,
         (false, true) if leaves.iter().all(|leaf| leaf.path.len() == 1) => ToldBy::Ids,
@@ -130,69 +163,85 @@ fn told(leaves: &[FileLeaf]) -> ToldBy {
     }
 }
 
-fn obstacle_of_types(leaves: &[FileLeaf], wanted: &Wanted<'_>) -> Option<String> {
-    let is_asked = !wanted.scan.filtered.is_empty();
-    let may_be_misread =
-        |leaf: &&FileLeaf| is_asked || leaf.file_type.as_deref().is_some_and(|name| name.ends_with("(ns)"));
-    let mut suspects = leaves.iter().filter(may_be_misread).peekable();
-    if suspects.peek().is_none() && !(leaves.is_empty() && is_asked) {
-        return None;
-    }
-    let columns: BTreeMap<FieldId, LeafColumn> = wanted
-        .schema
-        .leaf_columns()
-        .into_iter()
-        .chain(wanted.schema.item_columns())
-        .map(|column| (column.id, column))
-        .collect();
-    let misread_as = |column: &LeafColumn, file_type: Option<PrimitiveType>| {
-        let fields = wanted.fields();
-        let why = misread(
-            file_type,
-            column.column_type,
-            Filtered {
-                is_filtered: fields.filtered.contains(&column.id),
-                is_beside_wide_integer: fields.beside_wide_integers.contains(&column.id),
-            },
-        )?;
-        let file_type = file_type.map_or_else(String::new, |file_type| format!(" as {file_type}"));
-        let (path, column_type) = (column.path.join("."), column.column_type);
-        wanted.has(column.id).then(|| format!("it holds column `{path}` of type {column_type}{file_type}, {why}"))
+/// Clients find what is in a group by the id of the group first.
+fn obstacle_of_groups(leaves: &[FileLeaf], wanted: &Wanted<'_>) -> Option<String> {
+    let is_misplaced = |leaf: &&FileLeaf| {
+        let Some(known) = leaf.column.and_then(|id| wanted.fields().columns.get(&id)) else { return false };
+        let mut around = known.around.iter();
+        // Levels that only files have are without ids.
+        wanted.has(known.column.id) && !leaf.group_ids.iter().flatten().all(|id| around.any(|field| field.0 == *id))
     };
+    let misplaced = leaves.iter().filter(|leaf| !leaf.group_ids.is_empty()).find(is_misplaced)?;
+    Some(format!("it gives what is around `{}` other field ids than the table has", misplaced.path.join(".")))
+}
+
+fn obstacle_of_types(leaves: &[FileLeaf], wanted: &Wanted<'_>) -> Option<String> {
+    let misread_as = |known: &KnownColumn, file_type: Option<PrimitiveType>| {
+        let (column, fields) = (&known.column, wanted.fields());
+        let (held, id) = (file_type.unwrap_or(column.column_type), column.id);
+        let doubts = Doubt::ALL.into_iter().filter(|doubt| fields.doubts.contains(&(id, *doubt))).collect::<Vec<_>>();
+        let why = misread(held, column.column_type, (fields.filtered.contains(&id), &doubts))?;
+        let held = file_type.map_or_else(String::new, |file_type| format!(" as {file_type}"));
+        let (path, column_type) = (column.path.join("."), column.column_type);
+        wanted.has(id).then(|| format!("it holds column `{path}` of type {column_type}{held}, {why}"))
+    };
+    let columns = &wanted.fields().columns;
     if leaves.is_empty() {
-        return columns.values().find_map(|column| misread_as(column, None));
+        return columns.values().find_map(|known| misread_as(known, None));
     }
-    suspects.find_map(|leaf| {
-        let file_type = leaf.file_type.as_deref().and_then(|name| name.parse().ok());
-        misread_as(columns.get(&leaf.column?)?, file_type)
-    })
+    leaves.iter().find_map(|leaf| misread_as(columns.get(&leaf.column?)?, leaf.file_type))
 }
 
-/// What a filter has of a column.
-#[derive(Clone, Copy, Default)]
-struct Filtered {
-    is_filtered: bool,
-    is_beside_wide_integer: bool,
-}
-
-/// Why clients read a column wrongly that a file holds in a narrower type, or in a finer one. PyIceberg binds filters to the type in
-/// the file, and so literals lose what that cannot hold.
-fn misread(file_type: Option<PrimitiveType>, column_type: PrimitiveType, of: Filtered) -> Option<&'static str> {
+/// Why clients read a column wrongly, or not at all, that a file holds as another type than the table, or that is compared with these
+/// literals. PyIceberg binds filters to the type in the file, and so literals lose what that cannot hold.
+fn misread(
+    held: PrimitiveType,
+    column_type: PrimitiveType,
+    (is_filtered, doubts): (bool, &[Doubt]),
+) -> Option<&'static str> {
     use PrimitiveType as P;
+    let is_doubtful = |of: &[Doubt]| doubts.iter().any(|doubt| of.contains(doubt));
     let is_finer = |unit: TimeUnit, of: TimeUnit| unit == TimeUnit::Nanosecond && of != TimeUnit::Nanosecond;
-    let is_int = |of: PrimitiveType| matches!(of, P::Int8 | P::Int16 | P::Int32 | P::UInt8 | P::UInt16);
-    match (file_type.unwrap_or(column_type), column_type) {
+    match (held, column_type) {
         (P::Timestamp(unit), P::Timestamp(of)) | (P::Timestamptz(unit), P::Timestamptz(of)) if is_finer(unit, of) => {
-            Some("whose nanoseconds clients cut off")
+            return Some("whose nanoseconds clients cut off");
         }
-        (P::UInt32, _) if of.is_filtered => Some("in which clients lose rows above 2147483647 where they filter by it"),
-        (P::Float32 | P::Float16, P::Float64) | (P::Float16, P::Float32) if of.is_filtered => {
-            Some("to which clients round the literals of a filter, so that rows are lost")
+        (P::UInt32, P::Int64) if is_filtered => {
+            return Some("in which clients lose rows above 2147483647 where they filter by it");
         }
-        (held, _) if of.is_beside_wide_integer && is_int(held) => {
-            Some("and clients take an integer of the filter that is beyond the range of int for another one")
+        (P::Float32, P::Float64) if is_filtered => {
+            return Some("to which clients round the literals of a filter, so that rows are lost");
         }
-        _ => None,
+        (P::String, P::Binary) | (P::Binary, P::String) if is_filtered => {
+            return Some("to which clients do not bring the literals of a filter");
+        }
+        (held, column_type) if held != column_type && !is_read_as(held, column_type) => {
+            return Some("which clients do not read as that");
+        }
+        _ => {}
+    }
+    let is_misled = match held {
+        P::Int8 | P::Int16 | P::Int32 | P::UInt8 | P::UInt16 => {
+            is_doubtful(&[Doubt::Fraction, Doubt::BeyondInt, Doubt::Text])
+        }
+        P::Int64 => is_doubtful(&[Doubt::Fraction, Doubt::BeyondLong, Doubt::Text]),
+        P::Float32 => is_doubtful(&[Doubt::BeyondFloat, Doubt::Text]),
+        P::Date => is_doubtful(&[Doubt::BeyondInt]),
+        _ => false,
+    };
+    is_misled.then_some("and clients take a literal of the filter, which is no value of that, for another one")
+}
+
+/// Whether clients read values of a type in a file as those of another type of a table.
+fn is_read_as(held: PrimitiveType, column_type: PrimitiveType) -> bool {
+    use PrimitiveType as P;
+    let name = |of| column_types::name_of(of).ok();
+    match (held, column_type) {
+        (P::UInt32 | P::Int8 | P::Int16 | P::Int32 | P::UInt8 | P::UInt16, P::Int64) => true,
+        (P::Float32, P::Float64) | (P::Fixed(16), P::Uuid) => true,
+        (P::String, P::Binary) | (P::Binary, P::String) => true,
+        (P::Decimal { scale: of, .. }, P::Decimal { scale, .. }) => of == scale,
+        _ => name(held).is_some() && name(held) == name(column_type),
     }
 }
 
@@ -247,48 +296,96 @@ pub(super) fn other_names(chunk: &PlannedChunk, index: usize) -> impl Iterator<I
 mod tests {
     use super::*;
 
-    fn leaf(path: &str, field_id: Option<i32>, in_group_with_id: bool) -> FileLeaf {
+    fn leaf(path: &str, field_id: Option<i32>, group_ids: &[Option<i32>]) -> FileLeaf {
         let path = path.split('.').map(str::to_owned).collect();
-        FileLeaf { path, field_id, column: None, file_type: None, in_group_with_id }
+        FileLeaf { path, field_id, column: None, file_type: None, group_ids: group_ids.to_vec() }
     }
 
     #[test]
-    fn clients_go_by_ids_where_every_leaf_has_one_of_its_own() {
-        let flat = |ids: &[Option<i32>]| told(&ids.iter().map(|id| leaf("a", *id, false)).collect::<Vec<_>>());
+    fn clients_go_by_ids_where_everything_has_one_of_its_own() {
+        let flat = |ids: &[Option<i32>]| told(&ids.iter().map(|id| leaf("a", *id, &[])).collect::<Vec<_>>());
         assert_eq!(flat(&[Some(1), Some(2)]), ToldBy::Ids);
         assert_eq!(flat(&[None, None]), ToldBy::Names);
         assert_eq!(flat(&[]), ToldBy::Names);
         for ids in [[Some(1), None], [Some(1), Some(1)], [Some(0), Some(1)], [Some(-1), Some(-2)]] {
             assert_eq!(flat(&ids), ToldBy::Nothing, "{ids:?}");
         }
-        assert_eq!(told(&[leaf("a", Some(1), false), leaf("s.b", Some(2), true)]), ToldBy::Either);
-        assert_eq!(told(&[leaf("s.b", None, true)]), ToldBy::Nothing);
+        let nested = |ids: [Option<i32>; 3], group: Option<i32>| {
+            let [a, x, y] = ids;
+            told(&[leaf("a", a, &[]), leaf("s.x", x, &[group]), leaf("s.y", y, &[group])])
+        };
+        let all = [Some(1), Some(2), Some(3)];
+        assert_eq!(nested(all, Some(4)), ToldBy::Either);
+        assert_eq!(nested(all, None), ToldBy::Either);
+        for group in [Some(1), Some(0), Some(-4)] {
+            assert_eq!(nested(all, group), ToldBy::Nothing, "{group:?}");
+        }
+        assert_eq!(nested([None; 3], Some(4)), ToldBy::Nothing);
     }
 
     #[test]
     fn types_in_files_that_clients_misread_are_known() {
-        let check = |file: &str, column: &str, expected: [bool; 3]| {
-            let of = |is_filtered, is_beside_wide_integer| {
-                let of = Filtered { is_filtered, is_beside_wide_integer };
-                misread(Some(file.parse().unwrap()), column.parse().unwrap(), of).is_some()
-            };
-            assert_eq!([of(false, false), of(true, false), of(true, true)], expected, "{file} {column}");
+        let check = |held: &str, column: &str, expected: [bool; 2]| {
+            let of =
+                |is_filtered| misread(held.parse().unwrap(), column.parse().unwrap(), (is_filtered, &[])).is_some();
+            assert_eq!([of(false), of(true)], expected, "{held} {column}");
         };
-        check("uint32", "int64", [false, true, true]);
-        check("float32", "float64", [false, true, true]);
-        check("timestamp(ns)", "timestamp(us)", [true, true, true]);
-        check("timestamptz(ns)", "timestamptz(ms)", [true, true, true]);
-        for (file, column) in [("int32", "int64"), ("uint16", "int64"), ("uint8", "int32"), ("int32", "int32")] {
-            check(file, column, [false, false, true]);
+        for (held, column) in [("uint32", "int64"), ("float32", "float64"), ("string", "binary"), ("binary", "string")]
+        {
+            check(held, column, [false, true]);
         }
-        for (file, column) in [
+        for (held, column) in [
+            ("timestamp(ns)", "timestamp(us)"),
+            ("timestamptz(ns)", "timestamptz(ms)"),
+            ("timestamp(ns)", "timestamptz(us)"),
+            ("timestamptz(us)", "timestamp(us)"),
+            ("date", "timestamp(us)"),
+            ("int32", "decimal(18,2)"),
+            ("decimal(9,2)", "decimal(18,4)"),
+            ("float16", "float32"),
+            ("time(ms)", "time(us)"),
+            ("fixed(2)", "binary"),
+            ("uuid", "fixed(16)"),
+            ("string", "int32"),
+        ] {
+            check(held, column, [true, true]);
+        }
+        for (held, column) in [
             ("int64", "int64"),
+            ("uint8", "int16"),
+            ("int32", "int64"),
             ("float64", "float64"),
             ("float32", "float32"),
             ("timestamp(ms)", "timestamp(us)"),
+            ("decimal(9,2)", "decimal(18,2)"),
+            ("fixed(16)", "uuid"),
             ("string", "string"),
         ] {
-            check(file, column, [false, false, false]);
+            check(held, column, [false, false]);
+        }
+    }
+
+    #[test]
+    fn literals_that_clients_misread_are_known() {
+        use Doubt::{BeyondFloat, BeyondInt, BeyondLong, Fraction, Text};
+        for (held, misled) in [
+            ("int8", &[Fraction, BeyondInt, Text][..]),
+            ("int32", &[Fraction, BeyondInt, Text]),
+            ("uint16", &[Fraction, BeyondInt, Text]),
+            ("int64", &[Fraction, BeyondLong, Text]),
+            ("float32", &[BeyondFloat, Text]),
+            ("float64", &[]),
+            ("date", &[BeyondInt]),
+            ("string", &[]),
+        ] {
+            let held: PrimitiveType = held.parse().unwrap();
+            for doubt in [Fraction, BeyondInt, BeyondLong, BeyondFloat, Text] {
+                assert_eq!(
+                    misread(held, held, (true, &[doubt])).is_some(),
+                    misled.contains(&doubt),
+                    "{held} {doubt:?}"
+                );
+            }
         }
     }
 }

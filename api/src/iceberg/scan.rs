@@ -1,7 +1,5 @@
 //! A scan: as a client asks for it, and as it is planned, page after page.
 
-use std::collections::BTreeSet;
-
 use prunus_catalog::{
     Catalog, Error, Fault, FileId, Filter, MAX_SELECTED_COLUMNS, PageSize, PlanPage, PlanRequest, Pruning, SchemaId,
     SnapshotId, SnapshotRef, TableIdent,
@@ -10,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::past::Past;
-use super::scan_names::{FoldedNames, names_beside_wide_integers, visit_names};
+use super::scan_names::{ColumnRef, Doubt, FoldedNames, Mention, columns_in, doubts_in, visit_columns};
 use crate::problem::Problem;
 
 /// What a client asks for. Members that are not known are of no account, and null is as good as absent.
@@ -41,13 +39,15 @@ pub(super) struct Scan {
     #[serde(skip)]
     pub(super) snapshot: SnapshotRef,
     since: Option<i64>,
-    filter: Option<Value>,
-    /// The columns that are wanted beside those of the filter; all if empty.
-    pub(super) selected: Vec<String>,
+    /// Not in what is serialized: it may be as deep as a request may be, and whatever holds it would be deeper.
+    #[serde(skip)]
+    pub(super) filter: Option<Value>,
+    /// The columns that are wanted beside those of the filter; `None` if all are.
+    pub(super) selected: Option<Vec<String>>,
     /// Those of the filter.
-    pub(super) filtered: Vec<String>,
-    /// Those of the filter beside which stands an integer that PyIceberg misreads on a column of `int`.
-    pub(super) beside_wide_integers: Vec<String>,
+    pub(super) filtered: Vec<ColumnRef>,
+    /// Those of the filter beside literals that PyIceberg misreads where they are no values of the column's type.
+    pub(super) doubts: Vec<(ColumnRef, Doubt)>,
     pub(super) min_rows: Option<u64>,
     pub(super) stats_fields: Vec<String>,
     /// A wanted column of the snapshot's own schema that clients find by its id alone.
@@ -67,9 +67,9 @@ impl ScanJson {
             snapshot,
             since: range.map(|(start, _)| start),
             filter: self.filter,
-            selected: self.select.unwrap_or_default(),
+            selected: self.select.filter(|names| !names.is_empty()),
             filtered: Vec::new(),
-            beside_wide_integers: Vec::new(),
+            doubts: Vec::new(),
             // None at all is what nobody asks for who scans.
             min_rows: self.min_rows_requested.filter(|rows| *rows > 0),
             stats_fields: self.stats_fields.unwrap_or_default(),
@@ -95,6 +95,7 @@ impl ScanJson {
     fn range(&self) -> Result<Option<(i64, i64)>, Problem> {
         match (self.snapshot_id, self.start_snapshot_id, self.end_snapshot_id) {
             (_, None, None) => Ok(None),
+            (None, Some(start), _) if start < 0 => Err(no_such_snapshot(start)),
             (None, Some(start), Some(end)) => Ok(Some((start, end))),
             (Some(_), ..) => Err(Fault::new("snapshot-id and a range of snapshots exclude each other").into()),
             (None, ..) => Err(Fault::new("start-snapshot-id and end-snapshot-id go together").into()),
@@ -112,7 +113,7 @@ impl ScanJson {
         let Some(id) = range.map(|(_, end)| end).or(self.snapshot_id) else { return Ok(SnapshotRef::Current) };
         if SnapshotId(id) == SnapshotId::EMPTY {
             // What the catalog calls the empty table is no snapshot to clients.
-            return Err(Error::NotFound { what: "snapshot", name: id.to_string() }.into());
+            return Err(no_such_snapshot(id));
         }
         if self.use_snapshot_schema == Some(true) {
             return Ok(SnapshotRef::Id(SnapshotId(id)));
@@ -120,6 +121,10 @@ impl ScanJson {
         let today = catalog.load_scan_schema(ident.clone(), SnapshotRef::Current).await?;
         Ok(SnapshotRef::Pinned(SnapshotId(id), today.schema_id))
     }
+}
+
+fn no_such_snapshot(id: i64) -> Problem {
+    Error::NotFound { what: "snapshot", name: id.to_string() }.into()
 }
 
 impl Scan {
@@ -151,10 +156,14 @@ impl Scan {
             Ok(exact) => *name = exact,
             Err(fault) => faults.push(*fault),
         };
-        self.selected.iter_mut().for_each(|column| name("select", column));
+        self.selected.iter_mut().flatten().for_each(|column| name("select", column));
         self.stats_fields.iter_mut().for_each(|column| name("stats-fields", column));
         if let Some(filter) = &mut self.filter {
-            visit_names(filter, &mut |column| name("filter", column));
+            visit_columns(filter, &mut |mention| {
+                if let Mention::Name(column) = mention {
+                    name("filter", column);
+                }
+            });
         }
         if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
     }
@@ -163,37 +172,65 @@ impl Scan {
     /// and read files by the names of today.
     fn read_in(&mut self, past: &Past, by_own_names: bool) {
         if by_own_names {
-            self.lost = past.lost(&self.wanted());
+            self.lost = past.lost(self.wanted().as_deref());
             return;
         }
-        self.lost = past.lost(&self.selected);
-        self.gone = past.gone(&self.selected);
-        self.selected = past.names_of_today(&self.selected);
-        self.is_ambiguous = self.filtered.iter().any(|name| past.is_ambiguous(name));
+        let selected = self.selected.as_deref().map(ColumnRef::of_names);
+        self.lost = past.lost(selected.as_deref());
+        self.gone = past.gone(selected.as_deref());
+        self.selected = self.selected.as_deref().map(|names| past.names_of_today(names));
+        self.is_ambiguous = self.filtered.iter().any(|column| past.is_ambiguous(column));
     }
 
-    /// The names of all that is read of files; none if that is all columns.
-    pub(super) fn wanted(&self) -> Vec<String> {
-        if self.selected.is_empty() { Vec::new() } else { [&self.selected[..], &self.filtered].concat() }
+    /// All that is read of files; `None` if that is all columns.
+    pub(super) fn wanted(&self) -> Option<Vec<ColumnRef>> {
+        let selected = self.selected.as_deref()?;
+        Some([ColumnRef::of_names(selected), self.filtered.clone()].concat())
     }
 
     fn note_filter(&mut self) {
         let Some(filter) = &mut self.filter else { return };
-        let (mut filtered, mut beside_wide_integers) = (BTreeSet::new(), BTreeSet::new());
-        visit_names(filter, &mut |column| {
-            filtered.insert(column.clone());
-        });
-        names_beside_wide_integers(filter, &mut beside_wide_integers);
-        self.filtered = filtered.into_iter().collect();
-        self.beside_wide_integers = beside_wide_integers.into_iter().collect();
+        self.filtered = columns_in(filter).into_iter().collect();
+        self.doubts = doubts_in(filter).into_iter().collect();
     }
 
     fn check_lists(&self) -> Result<(), Problem> {
-        let lists = [("select", &self.selected), ("stats-fields", &self.stats_fields)];
+        let selected = self.selected.as_deref().unwrap_or_default();
+        let lists = [("select", selected), ("stats-fields", &self.stats_fields)];
         let is_long = lists.iter().filter(|(_, names)| names.len() > MAX_SELECTED_COLUMNS);
         let faults: Vec<Fault> = is_long
             .map(|(at, names)| Fault::at(*at, format!("{} columns are more than {MAX_SELECTED_COLUMNS}", names.len())))
             .collect();
         if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scan(columns: usize) -> Scan {
+        Scan {
+            snapshot: SnapshotRef::Current,
+            since: None,
+            filter: None,
+            selected: None,
+            filtered: Vec::new(),
+            doubts: Vec::new(),
+            min_rows: None,
+            stats_fields: vec![String::new(); columns],
+            lost: None,
+            gone: Vec::new(),
+            is_ambiguous: false,
+        }
+    }
+
+    #[test]
+    fn lists_of_columns_are_as_long_as_the_limit() {
+        assert!(scan(MAX_SELECTED_COLUMNS).check_lists().is_ok());
+        assert!(scan(MAX_SELECTED_COLUMNS + 1).check_lists().is_err());
+        let selects = |columns| Scan { selected: Some(vec![String::new(); columns]), ..scan(0) };
+        assert!(selects(MAX_SELECTED_COLUMNS).check_lists().is_ok());
+        assert!(selects(MAX_SELECTED_COLUMNS + 1).check_lists().is_err());
     }
 }

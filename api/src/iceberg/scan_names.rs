@@ -1,10 +1,11 @@
-//! The names of columns in a request: which there are, and what they are in the schema where case does not count.
+//! The columns that a request names: which there are, and what their names are in the schema where case does not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use prunus_catalog::Fault;
 use prunus_catalog::schema::{Field, Schema, Type};
 use prunus_statistics::FieldId;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Where the operands of an expression stand. What is no object there is a name.
@@ -13,8 +14,12 @@ const OPERANDS: [&str; 4] = ["left", "right", "child", "term"];
 const ARGUMENTS: &str = "arguments";
 /// What is made of other expressions.
 const CONNECTIVES: [&str; 3] = ["and", "or", "not"];
-/// The tests in which PyIceberg takes an integer beyond the range of `int` for the end of the range, or has it match nulls.
-const MISREAD_TESTS: [&str; 6] = ["in", "not-in", "lt", "lt-eq", "gt", "gt-eq"];
+/// Where a literal stands.
+const VALUE: &str = "value";
+/// The tests in which PyIceberg takes a number beyond the range of a type for the end of the range, or has it match nulls.
+const TESTS_OF_RANGES: [&str; 6] = ["in", "not-in", "lt", "lt-eq", "gt", "gt-eq"];
+/// Those in which it rounds alone: nothing equals a number that is beyond the range, in every reading.
+const TESTS_OF_EQUALITY: [&str; 2] = ["eq", "not-eq"];
 
 /// All fields of a schema by their paths, as Iceberg writes them.
 pub(super) fn fields_of(schema: &Schema) -> BTreeMap<String, FieldId> {
@@ -72,6 +77,37 @@ impl FoldedNames {
     }
 }
 
+/// A column as a filter names it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ColumnRef {
+    /// By its path.
+    Name(String),
+    /// By its id.
+    Id(i32),
+}
+
+impl ColumnRef {
+    pub(super) fn of_names(names: &[String]) -> Vec<Self> {
+        names.iter().cloned().map(Self::Name).collect()
+    }
+}
+
+/// Where a filter names a column; a name can be changed.
+pub(super) enum Mention<'e> {
+    Name(&'e mut String),
+    Id(i32),
+}
+
+impl Mention<'_> {
+    fn to_ref(&self) -> ColumnRef {
+        match self {
+            Self::Name(name) => ColumnRef::Name((*name).clone()),
+            Self::Id(id) => ColumnRef::Id(*id),
+        }
+    }
+}
+
 /// The fields of a schema, to be found by names.
 pub(super) struct Fields {
     by_path: BTreeMap<String, FieldId>,
@@ -88,23 +124,30 @@ impl Fields {
         Self { by_path: fields_of(schema) }
     }
 
-    /// The fields that these names mean, which are paths or `#id`: with what is inside them, and what they are inside of.
-    pub(super) fn named(&self, names: &[String]) -> BTreeSet<FieldId> {
+    /// The fields that are named so, with what is inside them, and what they are inside of.
+    pub(super) fn named(&self, columns: &[ColumnRef]) -> BTreeSet<FieldId> {
         let mut found = BTreeSet::new();
-        for name in names {
-            if let Some(id) = id_of(name) {
-                let paths = self.by_path.iter().filter(|(_, field)| **field == id).map(|(path, _)| path.as_str());
-                paths.for_each(|path| self.add(path, &mut found));
-            } else {
-                self.add(name, &mut found);
+        for column in columns {
+            match column {
+                ColumnRef::Name(name) => self.add(name, &mut found),
+                ColumnRef::Id(id) => {
+                    let paths = self.by_path.iter().filter(|(_, field)| field.0 == *id);
+                    paths.for_each(|(path, _)| self.add(path, &mut found));
+                }
             }
         }
         found
     }
 
+    /// The fields that a field is inside of, from the top down.
+    pub(super) fn around(&self, path: &str) -> impl Iterator<Item = FieldId> {
+        let above = path.match_indices('.').filter_map(|(end, _)| path.get(..end));
+        above.filter_map(|path| self.by_path.get(path).copied())
+    }
+
     fn add(&self, path: &str, found: &mut BTreeSet<FieldId>) {
-        let above = path.match_indices('.').filter_map(|(end, _)| path.get(..end)).chain([path]);
-        found.extend(above.filter_map(|path| self.by_path.get(path)));
+        found.extend(self.around(path));
+        found.extend(self.by_path.get(path));
         let inside = format!("{path}.");
         let below = self.by_path.range(inside.clone()..).take_while(|(path, _)| path.starts_with(&inside));
         found.extend(below.map(|(_, id)| *id));
@@ -122,25 +165,30 @@ impl Fields {
     }
 }
 
-/// The id that a filter names a column by.
-fn id_of(name: &str) -> Option<FieldId> {
-    name.strip_prefix('#')?.parse().ok().map(FieldId)
+/// The columns that an expression names.
+pub(super) fn columns_in(expression: &mut Value) -> BTreeSet<ColumnRef> {
+    let mut found = BTreeSet::new();
+    visit_columns(expression, &mut |mention| _ = found.insert(mention.to_ref()));
+    found
 }
 
-/// Looks at, and may change, every name in an expression; what is named by its id is looked at as `#id`, and stays.
-pub(super) fn visit_names(expression: &mut Value, visit: &mut impl FnMut(&mut String)) {
+/// Looks at every column that an expression names, and may change its name.
+pub(super) fn visit_columns(expression: &mut Value, visit: &mut impl FnMut(Mention<'_>)) {
     let Value::Object(members) = expression else { return };
-    let (is_reference, id) = (is_of_type(members, &["reference"]), members.get("id").cloned());
-    if is_reference && let (Some(Value::Number(id)), None, None) = (id, members.get("name"), members.get("term")) {
-        return visit(&mut format!("#{id}"));
+    let (is_reference, id) = (is_of_type(members, &["reference"]), members.get("id").and_then(Value::as_i64));
+    if is_reference && let (Some(id), None, None) = (id, members.get("name"), members.get("term")) {
+        // One that is no `i32` is no column's.
+        return i32::try_from(id).into_iter().for_each(|id| visit(Mention::Id(id)));
     }
     for (key, part) in members.iter_mut() {
         match part {
-            Value::String(name) if OPERANDS.contains(&key.as_str()) || (is_reference && key == "name") => visit(name),
-            Value::Object(_) if OPERANDS.contains(&key.as_str()) => visit_names(part, visit),
+            Value::String(name) if OPERANDS.contains(&key.as_str()) || (is_reference && key == "name") => {
+                visit(Mention::Name(name));
+            }
+            Value::Object(_) if OPERANDS.contains(&key.as_str()) => visit_columns(part, visit),
             Value::Array(arguments) if key == ARGUMENTS => {
                 for argument in arguments {
-                    visit_names(argument, visit);
+                    visit_columns(argument, visit);
                 }
             }
             _ => {}
@@ -153,30 +201,90 @@ fn is_of_type(members: &Map<String, Value>, types: &[&str]) -> bool {
     name.is_some_and(|name| types.contains(&name.as_str()))
 }
 
-/// The names in the tests of an expression in which an integer beyond the range of `int` stands, and PyIceberg misreads it.
-pub(super) fn names_beside_wide_integers(expression: &mut Value, found: &mut BTreeSet<String>) {
-    let Value::Object(members) = expression else { return };
+/// Why a literal may be no value of a type to which a client brings it all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Doubt {
+    /// It is a number that may have a fraction.
+    Fraction,
+    /// It is a number that may be beyond the range of `int`,
+    BeyondInt,
+    /// of `long`,
+    BeyondLong,
+    /// of `float`.
+    BeyondFloat,
+    /// It is a text that is not plainly a number, and may be one of any size: to Python, `4_000_000_000` is.
+    Text,
+}
+
+impl Doubt {
+    /// All there are.
+    pub(super) const ALL: [Self; 5] =
+        [Self::Fraction, Self::BeyondInt, Self::BeyondLong, Self::BeyondFloat, Self::Text];
+}
+
+/// The columns in the tests of an expression whose literals are in doubt, where PyIceberg misreads such.
+pub(super) fn doubts_in(expression: &mut Value) -> BTreeSet<(ColumnRef, Doubt)> {
+    let Value::Object(members) = expression else { return BTreeSet::new() };
     if is_of_type(members, &CONNECTIVES) {
-        for key in OPERANDS {
-            if let Some(part) = members.get_mut(key) {
-                names_beside_wide_integers(part, found);
-            }
+        let parts = members.iter_mut().filter(|(key, _)| OPERANDS.contains(&key.as_str()));
+        return parts.flat_map(|(_, part)| doubts_in(part)).collect();
+    }
+    let mut doubts = BTreeSet::new();
+    if is_of_type(members, &TESTS_OF_RANGES) {
+        add_doubts(members, &mut doubts);
+    } else if is_of_type(members, &TESTS_OF_EQUALITY) {
+        add_doubts(members, &mut doubts);
+        doubts.retain(|doubt| *doubt == Doubt::Fraction);
+    }
+    if doubts.is_empty() {
+        return BTreeSet::new();
+    }
+    let columns = columns_in(expression);
+    columns.iter().flat_map(|column| doubts.iter().map(|doubt| (column.clone(), *doubt))).collect()
+}
+
+fn add_doubts(members: &Map<String, Value>, doubts: &mut BTreeSet<Doubt>) {
+    for (key, part) in members {
+        // Every other text is a name, or what the object is.
+        if key == VALUE || !part.is_string() {
+            add_doubts_of(part, doubts);
         }
-    } else if is_of_type(members, &MISREAD_TESTS) && members.values().any(has_wide_integer) {
-        visit_names(expression, &mut |name| {
-            found.insert(name.clone());
-        });
     }
 }
 
-fn has_wide_integer(json: &Value) -> bool {
-    match json {
-        Value::Number(number) if number.is_f64() => false,
-        Value::Number(number) => number.as_i64().is_none_or(|value| i32::try_from(value).is_err()),
-        Value::Array(parts) => parts.iter().any(has_wide_integer),
-        Value::Object(members) => members.values().any(has_wide_integer),
-        _ => false,
+fn add_doubts_of(literal: &Value, doubts: &mut BTreeSet<Doubt>) {
+    match literal {
+        Value::Number(number) => {
+            doubts.extend(number.as_f64().filter(|value| value.fract() != 0.0).map(|_| Doubt::Fraction));
+            number.as_f64().into_iter().for_each(|value| add_doubts_of_size(value, doubts));
+        }
+        // Decimals are texts, and whatever a client has as a text.
+        Value::String(text) => match text.parse::<f64>().ok().filter(|value| value.is_finite()) {
+            Some(value) => {
+                let whole = text.split_once('.').map_or(text.as_str(), |(whole, rest)| {
+                    if rest.bytes().all(|digit| digit == b'0') { whole } else { text }
+                });
+                doubts.extend(whole.parse::<i128>().is_err().then_some(Doubt::Fraction));
+                add_doubts_of_size(value, doubts);
+            }
+            None => _ = doubts.insert(Doubt::Text),
+        },
+        Value::Array(parts) => parts.iter().for_each(|part| add_doubts_of(part, doubts)),
+        Value::Object(members) => add_doubts(members, doubts),
+        Value::Null | Value::Bool(_) => {}
     }
+}
+
+fn add_doubts_of_size(value: f64, doubts: &mut BTreeSet<Doubt>) {
+    const BEHIND_LONG: f64 = 9_223_372_036_854_775_808.0;
+    let ranges = [
+        (f64::from(i32::MIN)..=f64::from(i32::MAX), Doubt::BeyondInt),
+        // The least float of the range is the least `long`; the greatest lies below the greatest.
+        (-BEHIND_LONG..=BEHIND_LONG.next_down(), Doubt::BeyondLong),
+        (f64::from(f32::MIN)..=f64::from(f32::MAX), Doubt::BeyondFloat),
+    ];
+    doubts.extend(ranges.into_iter().filter(|(range, _)| !range.contains(&value)).map(|(_, doubt)| doubt));
 }
 
 #[cfg(test)]
@@ -228,7 +336,8 @@ mod tests {
             "right": {"type": "not", "child": {"type": "lt", "left": {"type": "reference", "name": "d"},
                 "right": {"type": "literal", "value": {"term": "e"}}}}});
         let mut found = Vec::new();
-        visit_names(&mut expression, &mut |name| {
+        visit_columns(&mut expression, &mut |mention| {
+            let Mention::Name(name) = mention else { return };
             found.push(name.clone());
             name.make_ascii_uppercase();
         });
@@ -239,9 +348,14 @@ mod tests {
     }
 
     fn names_of(mut expression: Value) -> Vec<String> {
-        let mut found = Vec::new();
-        visit_names(&mut expression, &mut |name| found.push(name.clone()));
-        found
+        columns_in(&mut expression).iter().map(shown).collect()
+    }
+
+    fn shown(column: &ColumnRef) -> String {
+        match column {
+            ColumnRef::Name(name) => name.clone(),
+            ColumnRef::Id(id) => format!("id {id}"),
+        }
     }
 
     #[test]
@@ -251,7 +365,8 @@ mod tests {
         assert_eq!(names_of(json!({"type": "lt", "left": literal, "right": "b"})), ["b"]);
         assert_eq!(names_of(json!({"type": "is-null", "child": "c"})), ["c"]);
         assert_eq!(names_of(json!({"type": "is-null", "child": {"type": "reference", "term": "d"}})), ["d"]);
-        assert_eq!(names_of(json!({"type": "is-null", "child": {"type": "REFERENCE", "id": 5}})), ["#5"]);
+        assert_eq!(names_of(json!({"type": "is-null", "child": {"type": "REFERENCE", "id": 5}})), ["id 5"]);
+        assert_eq!(names_of(json!({"type": "eq", "term": "#5", "value": 1})), ["#5"]);
         let apply = json!({"type": "apply", "function": "f", "arguments": [{"type": "reference", "name": "e"}]});
         assert_eq!(names_of(json!({"type": "eq", "left": apply, "right": literal})), ["e"]);
         assert_eq!(names_of(json!({"type": "eq", "term": "f", "value": "g"})), ["f"]);
@@ -260,23 +375,22 @@ mod tests {
     #[test]
     fn a_name_means_what_is_inside_it_and_around_it() {
         let fields = Fields::of(&schema());
-        let ids = |names: &[&str]| -> Vec<i32> {
-            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            fields.named(&names).into_iter().map(|id| id.0).collect()
-        };
-        assert_eq!(ids(&["City"]), [1]);
-        assert_eq!(ids(&["place"]), [2, 3, 4, 5, 6]);
-        assert_eq!(ids(&["place.Tags.element"]), [2, 3, 4]);
-        assert_eq!(ids(&["#5"]), [2, 5]);
-        assert_eq!(ids(&["none", "#9"]), Vec::<i32>::new());
+        let ids = |column: ColumnRef| -> Vec<i32> { fields.named(&[column]).into_iter().map(|id| id.0).collect() };
+        let name = |name: &str| ColumnRef::Name(name.to_owned());
+        assert_eq!(ids(name("City")), [1]);
+        assert_eq!(ids(name("place")), [2, 3, 4, 5, 6]);
+        assert_eq!(ids(name("place.Tags.element")), [2, 3, 4]);
+        assert_eq!(ids(ColumnRef::Id(5)), [2, 5]);
+        for nobody in [name("none"), name("#5"), ColumnRef::Id(9)] {
+            assert_eq!(ids(nobody), Vec::<i32>::new());
+        }
     }
 
     #[test]
-    fn integers_that_do_not_fit_an_int_are_found_where_they_matter() {
-        let of = |mut expression: Value| {
-            let mut found = BTreeSet::new();
-            names_beside_wide_integers(&mut expression, &mut found);
-            found.into_iter().collect::<Vec<_>>()
+    fn literals_in_doubt_are_found_where_they_matter() {
+        let of = |mut expression: Value| -> Vec<String> {
+            let doubts = doubts_in(&mut expression);
+            doubts.iter().filter(|(_, doubt)| *doubt == Doubt::BeyondInt).map(|(column, _)| shown(column)).collect()
         };
         let wide = 4_000_000_000_i64;
         assert_eq!(of(json!({"type": "not-in", "term": "a", "values": [1, wide]})), ["a"]);
@@ -287,10 +401,47 @@ mod tests {
             ),
             ["a"]
         );
+        let by_id =
+            json!({"type": "lt", "left": {"type": "reference", "id": 7}, "right": {"type": "literal", "value": wide}});
+        assert_eq!(of(by_id), ["id 7"]);
         // Nothing equals it, in every reading.
         assert_eq!(of(json!({"type": "eq", "term": "a", "value": wide})), Vec::<String>::new());
         assert_eq!(of(json!({"type": "in", "term": "a", "values": [1, i32::MAX, i32::MIN]})), Vec::<String>::new());
         let and = json!({"type": "and", "left": {"type": "lt", "term": "a", "value": wide}, "right": {"type": "lt", "term": "b", "value": 1}});
         assert_eq!(of(and), ["a"]);
+    }
+
+    #[test]
+    fn why_a_literal_is_in_doubt() {
+        use Doubt::{BeyondFloat, BeyondInt, BeyondLong, Fraction, Text};
+        let check = |literal: Value, expected: &[Doubt]| {
+            let lists = json!({"type": "literals", "values": ["1", literal]});
+            for mut test in [
+                json!({"type": "lt", "term": "a", "value": literal}),
+                json!({"type": "lt", "left": "a", "right": {"type": "literal", "value": literal}}),
+                json!({"type": "in", "child": "a", "values": lists}),
+            ] {
+                let found: Vec<Doubt> = doubts_in(&mut test).into_iter().map(|(_, doubt)| doubt).collect();
+                assert_eq!(found, expected, "{test}");
+            }
+            let mut equal = json!({"type": "eq", "term": "a", "value": literal});
+            let found = doubts_in(&mut equal).into_iter().map(|(_, doubt)| doubt);
+            assert!(found.eq(expected.iter().copied().filter(|doubt| *doubt == Fraction)), "{equal}");
+        };
+        for plain in [json!(2_147_483_647), json!("-2147483648.0"), json!(5.0), json!("5"), json!(true), json!(null)] {
+            check(plain, &[]);
+        }
+        for fraction in [json!(1.5), json!("1.50"), json!("1e1"), json!("1.00000000000000000000000000001")] {
+            check(fraction, &[Fraction]);
+        }
+        check(json!(-2_147_483_649_i64), &[BeyondInt]);
+        check(json!("2147483647.5"), &[Fraction, BeyondInt]);
+        check(json!(i64::MIN), &[BeyondInt]);
+        check(json!(u64::MAX), &[BeyondInt, BeyondLong]);
+        check(json!("9223372036854775808"), &[BeyondInt, BeyondLong]);
+        check(json!(1e39), &[BeyondInt, BeyondLong, BeyondFloat]);
+        for text in ["x", "4_000", "2024-01-31", "nan", "inf", ""] {
+            check(json!(text), &[Text]);
+        }
     }
 }

@@ -7,6 +7,7 @@ use prunus_catalog::{Catalog, FileId, LEASE_MS, SchemaId, SnapshotId};
 use prunus_statistics::{PrimitiveType, Value, parse_hex};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Deserializer;
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -51,23 +52,29 @@ pub(super) enum PlanId {
     Bare(BareId),
 }
 
-/// What clients are given.
-fn encode(token: &impl Serialize) -> String {
+/// What clients are given: JSON twice, so that what is beside is as deep as it is by itself.
+fn encode(token: &impl Serialize, beside: &impl Serialize) -> String {
     // JSON of names, numbers and JSON cannot fail; if it did, it would be no token.
-    let content = serde_json::to_vec(&(VERSION, token)).unwrap_or_default();
+    let content = serde_json::to_vec(&(VERSION, token)).and_then(|mut content| {
+        serde_json::to_writer(&mut content, beside)?;
+        Ok(content)
+    });
+    let content = content.unwrap_or_default();
     let token = [&content[..], &xxh3_64(&content).to_be_bytes()].concat();
     Value::Bytes(token).display(PrimitiveType::Binary).to_string()
 }
 
-/// What a token says; `None` if it is none.
-fn decode<T: DeserializeOwned>(token: &str) -> Option<T> {
+/// What a token says, and what is beside; `None` if it is none.
+fn decode<T: DeserializeOwned, B: DeserializeOwned>(token: &str) -> Option<(T, B)> {
     let bytes = parse_hex(token)?;
     let (content, hash) = bytes.split_last_chunk()?;
     if xxh3_64(content).to_be_bytes() != *hash {
         return None;
     }
-    let (version, token): (u8, T) = serde_json::from_slice(content).ok()?;
-    (version == VERSION).then_some(token)
+    let mut content = Deserializer::from_slice(content);
+    let (version, token) = <(u8, T)>::deserialize(&mut content).ok()?;
+    let beside = B::deserialize(&mut content).ok()?;
+    content.end().ok().filter(|()| version == VERSION).map(|()| (token, beside))
 }
 
 fn is_alive(issued_ms: i64, catalog: &Catalog) -> bool {
@@ -106,12 +113,14 @@ impl ScanToken {
 
     /// What clients are given.
     pub(super) fn encode(&self) -> String {
-        encode(self)
+        encode(self, &self.scan.filter)
     }
 
     /// What a token says; `None` if it is none, or too old.
     pub(super) fn decode(token: &str, catalog: &Catalog) -> Option<Self> {
-        decode(token).filter(|token: &Self| is_alive(token.issued_ms, catalog))
+        let (mut token, filter): (Self, _) = decode(token)?;
+        token.scan.filter = filter;
+        Some(token).filter(|token| is_alive(token.issued_ms, catalog))
     }
 
     /// The id of the plan.
@@ -120,15 +129,15 @@ impl ScanToken {
         if whole.len() <= MAX_PLAN_ID_BYTES {
             return whole;
         }
-        encode(&BareId { plan: self.plan, table_id: self.table_id, issued_ms: self.issued_ms })
+        encode(&BareId { plan: self.plan, table_id: self.table_id, issued_ms: self.issued_ms }, &())
     }
 }
 
 impl PlanId {
     /// What an id says; `None` if it is none, or too old.
     pub(super) fn decode(id: &str, catalog: &Catalog) -> Option<Self> {
-        let bare = || decode(id).filter(|bare: &BareId| is_alive(bare.issued_ms, catalog)).map(Self::Bare);
-        ScanToken::decode(id, catalog).map(|token| Self::Whole(Box::new(token))).or_else(bare)
+        let bare = || decode(id).map(|(bare, ()): (BareId, _)| bare).filter(|bare| is_alive(bare.issued_ms, catalog));
+        ScanToken::decode(id, catalog).map(|token| Self::Whole(Box::new(token))).or_else(|| bare().map(Self::Bare))
     }
 
     pub(super) fn plan(&self) -> Uuid {

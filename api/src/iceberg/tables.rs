@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use prunus_catalog::{Catalog, NamespaceName, PageSize, Snapshots};
+use prunus_catalog::{Catalog, NamespaceName, PageSize, Snapshots, TableHistory};
 use serde::{Deserialize, Serialize};
 
 use super::metadata::table_json;
@@ -96,8 +96,8 @@ pub(crate) async fn load(
         Some(SnapshotsJson::Refs) => Snapshots::Named,
         Some(SnapshotsJson::All) | None => Snapshots::Newest(MAX_SNAPSHOTS),
     };
-    let history = catalog.load_table_history(ident, wanted).await?;
-    Ok(Json(table_json(&history)?).into_response())
+    let render = |history: &TableHistory| Ok(Json(table_json(history)?).into_response());
+    catalog.load_table_history(ident, wanted, render).await?
 }
 
 /// Ask whether there is a table.

@@ -10,7 +10,7 @@ use prunus_statistics::{
 
 use super::column_fault::{ColumnFault, ColumnProblem};
 use super::column_lookup::{Absence, FileColumns};
-use super::file_schema::{FileLeaf, GroupIds};
+use super::file_schema::FileLeaf;
 use super::footer::Footer;
 use super::leaf_as_column::leaf_as_column;
 use super::scan::LeafScan;
@@ -30,13 +30,28 @@ pub struct TableColumn {
     pub default: Option<Value>,
 }
 
-/// What a file says of a leaf beside its path and id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LeafNote {
+/// What a file calls a leaf, and has it as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeafInFile {
+    /// Its names in the file, from the top down.
+    pub path: Vec<String>,
+    /// The field id that the file gives it, if it gives one.
+    pub field_id: Option<i32>,
     /// The type that it has in the file; `None` for one that has no name.
     pub file_type: Option<PrimitiveType>,
-    /// What ids the groups around it have there.
-    pub group_ids: GroupIds,
+    /// The field ids that the file gives the groups around it, from the top down; empty if it gives none.
+    pub group_ids: Vec<Option<i32>>,
+}
+
+impl From<&FileLeaf> for LeafInFile {
+    fn from(leaf: &FileLeaf) -> Self {
+        Self {
+            path: leaf.path.clone(),
+            field_id: leaf.field_id,
+            file_type: leaf.column_type,
+            group_ids: leaf.group_ids.clone(),
+        }
+    }
 }
 
 /// What a footer says of a table's columns.
@@ -44,10 +59,8 @@ pub struct LeafNote {
 pub struct CollectedColumns {
     /// What is known of each column, in the column's type. A column that is missing here is unknown.
     pub columns: BTreeMap<FieldId, FileColumn>,
-    /// Every leaf of the file: its path and the field id that the file gives it.
-    pub leaves: Vec<(Vec<String>, Option<i32>)>,
-    /// What else the file says of each of these.
-    pub leaf_notes: Vec<LeafNote>,
+    /// Every leaf of the file.
+    pub leaves: Vec<LeafInFile>,
     /// Which of these each column is that the file holds.
     pub leaf_of_column: BTreeMap<FieldId, usize>,
 }
@@ -106,10 +119,8 @@ pub fn match_scanned_columns(
     if !faults.is_empty() {
         return Err(faults);
     }
-    let leaves = footer.leaves().iter().map(|leaf| (leaf.path.clone(), leaf.field_id)).collect();
-    let note = |leaf: &FileLeaf| LeafNote { file_type: leaf.column_type, group_ids: leaf.group_ids };
-    let leaf_notes = footer.leaves().iter().map(note).collect();
-    Ok(CollectedColumns { columns: collected, leaves, leaf_notes, leaf_of_column })
+    let leaves = footer.leaves().iter().map(LeafInFile::from).collect();
+    Ok(CollectedColumns { columns: collected, leaves, leaf_of_column })
 }
 
 /// What the footer, or the data if it was read, says of a column that is this leaf of the file.
@@ -476,7 +487,13 @@ mod tests {
         );
         let bytes = file.encode();
         let collected = match_columns(&Footer::parse(&bytes).unwrap(), &[], 64).unwrap();
-        assert_eq!(collected.leaves, [(path("a"), Some(-5)), (path("s.b"), None)]);
+        let leaves = |name: &str, field_id: Option<i32>| LeafInFile {
+            path: path(name),
+            field_id,
+            file_type: Some(PrimitiveType::Int64),
+            group_ids: Vec::new(),
+        };
+        assert_eq!(collected.leaves, [leaves("a", Some(-5)), leaves("s.b", None)]);
     }
 
     #[test]

@@ -19,8 +19,8 @@ pub struct FileLeaf {
     pub path: Vec<String>,
     /// The field id as it stands in the file.
     pub field_id: Option<i32>,
-    /// What ids the groups around it have in the file.
-    pub group_ids: GroupIds,
+    /// The field ids of the groups around it, from the root down; empty if none has one.
+    pub group_ids: Vec<Option<i32>>,
     /// The type of the values. `None`: one that Prunus has no name for.
     pub column_type: Option<PrimitiveType>,
     /// Whether the leaf lies in a list or map, so that a row may have none or many of its values and counts of values are
@@ -36,15 +36,6 @@ pub struct FileLeaf {
     pub(super) max_definition: u32,
     /// The repetition level of an element of the innermost list.
     pub(super) max_repetition: u32,
-}
-
-/// What field ids the groups around a leaf have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GroupIds {
-    /// None.
-    None,
-    /// One of them has one, or more have.
-    Some,
 }
 
 impl FileLeaf {
@@ -114,10 +105,11 @@ impl<'a> FileSchema<'a> {
             rest: rest.iter(),
             leaves: Vec::new(),
             path: Vec::new(),
+            group_ids: Vec::new(),
             path_bytes: 0,
             shared_ids: shared_ids(rest),
         };
-        let around = Around { repetition: 0, definition: 0, unordered: false, ids: GroupIds::None };
+        let around = Around { repetition: 0, definition: 0, unordered: false };
         let children = child_count(root.name, root.children.unwrap_or(0))?;
         let fields = builder.children(root.name, children, around)?;
         match builder.rest.len() {
@@ -154,7 +146,6 @@ struct Around {
     /// How many of them are not required.
     definition: u32,
     unordered: bool,
-    ids: GroupIds,
 }
 
 impl Around {
@@ -163,7 +154,6 @@ impl Around {
             repetition: self.repetition + u32::from(repetition == Repetition::Repeated),
             definition: self.definition + u32::from(repetition != Repetition::Required),
             unordered: self.unordered,
-            ids: self.ids,
         }
     }
 }
@@ -172,6 +162,7 @@ struct Builder<'e, 'a> {
     rest: std::slice::Iter<'e, RawElement<'a>>,
     leaves: Vec<FileLeaf>,
     path: Vec<&'a str>,
+    group_ids: Vec<Option<i32>>,
     path_bytes: usize,
     shared_ids: Vec<i32>,
 }
@@ -203,11 +194,10 @@ impl<'a> Builder<'_, 'a> {
             (None, Some(children)) => {
                 // The parts of a variant, or of what is newer than this program, have no meaning of their own.
                 around.unordered |= element.annotation == Annotation::Unordered;
-                if element.field_id.is_some() {
-                    around.ids = GroupIds::Some;
-                }
                 let count = child_count(element.name, children)?;
+                self.group_ids.push(element.field_id);
                 let children = self.children(element.name, count, around)?;
+                self.group_ids.pop();
                 Content::Group { annotation: element.annotation, children }
             }
             _ => return Err(SchemaTreeFault::NeitherColumnNorGroup(element.name.to_owned()).into()),
@@ -236,7 +226,7 @@ impl<'a> Builder<'_, 'a> {
         self.leaves.push(FileLeaf {
             path: self.path.iter().map(|name| (*name).to_owned()).collect(),
             field_id: element.field_id,
-            group_ids: around.ids,
+            group_ids: if self.group_ids.iter().any(Option::is_some) { self.group_ids.clone() } else { Vec::new() },
             column_type: leaf_type.column_type,
             repeated: around.repetition > 0,
             stored,

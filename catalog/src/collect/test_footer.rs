@@ -1,7 +1,7 @@
 //! Footers made by hand, for tests: what no writer would write as well as what all write.
 
 use super::annotation::Annotation;
-use super::file_schema::{FileLeaf, GroupIds};
+use super::file_schema::FileLeaf;
 use super::leaf_type::{LeafType, StoredType};
 
 /// An optional leaf at the top of the schema.
@@ -10,7 +10,7 @@ pub(super) fn test_leaf(stored: StoredType, annotation: Annotation) -> FileLeaf 
     FileLeaf {
         path: vec!["x".to_owned()],
         field_id: None,
-        group_ids: GroupIds::None,
+        group_ids: Vec::new(),
         column_type,
         repeated: false,
         stored,

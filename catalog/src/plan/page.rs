@@ -104,6 +104,11 @@ impl PlannedPage {
         self.survivors.is_empty()
     }
 
+    /// Whether its residuals are so long that whoever goes on behind its first chunk asks for most of it anew.
+    pub(super) fn has_long_residuals(&self) -> bool {
+        self.files_per_chunk < FILES_PER_CHUNK && self.chunks() > 1
+    }
+
     /// How many chunks its files are read in; at least one, which may be empty.
     pub fn chunks(&self) -> usize {
         chunk_count(self.len(), self.files_per_chunk)
@@ -137,14 +142,15 @@ impl PlannedPage {
     /// a thread that may block.
     ///
     /// # Errors
-    /// [`crate::Error::Expired`] if the files are forgotten meanwhile; [`crate::Error::Store`].
+    /// [`crate::Error::Expired`] if the files are forgotten meanwhile; [`crate::Error::TooMany`] if too many plans wait;
+    /// [`crate::Error::Store`].
     pub async fn with_statistics<T: Send + 'static>(
         self: Arc<Self>,
         chunk: PlannedChunk,
         columns: BTreeSet<FieldId>,
         render: impl FnOnce(&Self, &PlannedChunk, &[FileStatistics]) -> T + Send + 'static,
     ) -> Result<T> {
-        let turn = self.catalog.admission.read().await?;
+        let turn = self.catalog.admission.plan(|| 0).await?;
         blocking::run_while_awaited(turn, move |_| {
             let known = self.catalog.store.read(|tx| {
                 let known = self.load_statistics(tx, &chunk, &columns);

@@ -49,7 +49,7 @@ impl Registration<'_> {
             field_id: None,
             column: Some(leaf.id),
             file_type: None,
-            in_group_with_id: false,
+            group_ids: Vec::new(),
         };
         self.target.columns.iter().filter(is_in_file).map(leaf).collect()
     }

@@ -6,7 +6,7 @@ use prunus_statistics::{FieldId, FileColumn};
 
 use super::Target;
 use crate::collect::{
-    self, CollectedColumns, CollectedItems, ColumnFault, Footer, LeafNote, LeafScan, ScannedLeaves, TableColumn,
+    self, CollectedColumns, CollectedItems, ColumnFault, Footer, LeafInFile, LeafScan, ScannedLeaves, TableColumn,
 };
 use crate::schema::LeafColumn;
 
@@ -14,9 +14,7 @@ use crate::schema::LeafColumn;
 pub(super) struct Matched {
     /// What is known of each; one that is missing here is unknown.
     pub(super) columns: BTreeMap<FieldId, FileColumn>,
-    pub(super) leaves: Vec<(Vec<String>, Option<i32>)>,
-    /// What else the file says of each of these.
-    pub(super) leaf_notes: Vec<LeafNote>,
+    pub(super) leaves: Vec<LeafInFile>,
     leaf_of_column: BTreeMap<FieldId, usize>,
     leaf_of_item: BTreeMap<FieldId, usize>,
     /// The columns all of whose data was read: what is unknown of them is so for good.
@@ -33,14 +31,14 @@ impl Matched {
         scanned: &ScannedLeaves,
         target: &Target,
     ) -> Result<Self, Vec<ColumnFault>> {
-        let CollectedColumns { mut columns, leaves, leaf_notes, leaf_of_column } =
+        let CollectedColumns { mut columns, leaves, leaf_of_column } =
             collect::match_scanned_columns(footer, scanned, &target.wanted, usize::MAX)?;
         let CollectedItems { columns: items, leaf_of_item } =
             collect::match_items(footer, scanned, &target.holders, usize::MAX);
         columns.extend(items);
         let is_read = |(_, leaf): &(&FieldId, &usize)| matches!(scanned.get(leaf), Some(LeafScan::Everything(_)));
         let read = leaf_of_column.iter().chain(&leaf_of_item).filter(is_read).map(|(id, _)| *id).collect();
-        Ok(Self { columns, leaves, leaf_notes, leaf_of_column, leaf_of_item, read })
+        Ok(Self { columns, leaves, leaf_of_column, leaf_of_item, read })
     }
 
     /// Which column each leaf of the file is.

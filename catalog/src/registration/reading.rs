@@ -7,7 +7,7 @@ use prunus_statistics::{ColumnStatistics, FieldId, FileColumn};
 
 use super::reconciling::Known;
 use super::{Content, Matched, Refusal, Registration};
-use crate::collect::{self, ColumnFault, Footer, GroupIds, LeafNote, ScanError, ScanFor, ScannedLeaves};
+use crate::collect::{self, ColumnFault, Footer, LeafInFile, ScanError, ScanFor, ScannedLeaves};
 use crate::partition::Constants;
 use crate::properties::{KeptStatistics, NanCounts, Verification};
 use crate::schema::LeafColumn;
@@ -41,17 +41,14 @@ impl Registration<'_> {
         }
         let declared = self.without_unbounded(&footer, &collected, declared);
         let column_of = collected.columns_of_leaves();
-        let Matched { columns, leaves, leaf_notes, read, .. } = collected;
+        let Matched { columns, leaves, read, .. } = collected;
         let known = Known { columns, read, row_count };
         let columns = self.reconciled(known, declared, constants);
-        let leaf = |(index, ((path, field_id), note)): (usize, (_, LeafNote))| FileLeaf {
-            path,
-            field_id,
-            column: column_of.get(&index).copied(),
-            file_type: note.file_type.map(|file_type| file_type.to_string().into()),
-            in_group_with_id: note.group_ids == GroupIds::Some,
+        let leaf = |(index, leaf): (usize, LeafInFile)| {
+            let LeafInFile { path, field_id, file_type, group_ids } = leaf;
+            FileLeaf { path, field_id, column: column_of.get(&index).copied(), file_type, group_ids }
         };
-        let leaves = leaves.into_iter().zip(leaf_notes).enumerate().map(leaf).collect();
+        let leaves = leaves.into_iter().enumerate().map(leaf).collect();
         Ok(Content { object: Some(bytes.object), row_count: Some(row_count), leaves, columns })
     }
 

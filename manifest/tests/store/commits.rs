@@ -151,7 +151,7 @@ fn with_leaf(path: &str, leaf: &str) -> NewDataFile {
             field_id: None,
             column: None,
             file_type: None,
-            in_group_with_id: false,
+            group_ids: Vec::new(),
         }],
         ..file(path)
     }

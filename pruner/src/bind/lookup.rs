@@ -8,14 +8,15 @@ const MAX_PARTS_OF_TABLE: usize = 3;
 /// The column of a name: parts in quotes match to the letter, others whatever their case. Where several columns match, engines
 /// differ on which is meant, also where one does to the letter: some fold names to lower case, some to upper, some not at all.
 pub(super) fn find<'a>(columns: &'a [Column], name: &ColumnName) -> Result<&'a Column, FilterError> {
+    let unknown = || FilterError::UnknownColumn { name: name.to_string(), suggestion: suggestion(columns, name) };
+    if let Some(id) = name.id {
+        return columns.iter().find(|column| column.id == id).ok_or_else(unknown);
+    }
     let mut candidates = columns.iter().filter(|column| matches(column, name, folded));
     match (candidates.next(), candidates.next()) {
         (Some(column), None) => Ok(column),
         (Some(_), Some(_)) => Err(FilterError::AmbiguousColumn { name: name.to_string() }),
-        (None, _) => by_path_or_id(columns, name).ok_or_else(|| FilterError::UnknownColumn {
-            name: name.to_string(),
-            suggestion: suggestion(columns, name),
-        }),
+        (None, _) => by_path_or_id(columns, name).ok_or_else(unknown),
     }
 }
 
@@ -52,6 +53,28 @@ fn suggestion(columns: &[Column], name: &ColumnName) -> Option<ColumnSuggestion>
 
 /// The name without what may be the table's, if some column has the rest.
 fn without_table(columns: &[Column], name: &ColumnName) -> Option<ColumnName> {
-    let rest = |parts: usize| Some(ColumnName { parts: name.parts.get(parts..)?.to_vec() });
+    let rest = |parts: usize| Some(ColumnName { parts: name.parts.get(parts..)?.to_vec(), id: None });
     (1..=MAX_PARTS_OF_TABLE).filter_map(rest).find(|rest| columns.iter().any(|column| matches(column, rest, folded)))
+}
+
+#[cfg(test)]
+mod tests {
+    use prunus_statistics::{FieldId, PrimitiveType};
+
+    use super::*;
+
+    #[test]
+    fn a_column_that_is_called_as_an_id_is_written_is_not_the_one_of_that_id() {
+        let column = |id: i32, name: &str| Column {
+            id: FieldId(id),
+            path: vec![name.to_owned()],
+            column_type: Some(PrimitiveType::Int32),
+            items: Vec::new(),
+        };
+        let columns = [column(1, "a"), column(2, "#1")];
+        let found = |name: &ColumnName| find(&columns, name).unwrap().id.0;
+        assert_eq!((found(&ColumnName::exact(["#1"])), found(&ColumnName::of_id(FieldId(1)))), (2, 1));
+        assert_eq!((found(&ColumnName::exact(["#2"])), found(&ColumnName::of_id(FieldId(2)))), (2, 2));
+        assert!(find(&columns, &ColumnName::of_id(FieldId(3))).is_err());
+    }
 }

@@ -1,5 +1,6 @@
 //! From JSON to predicates.
 
+use prunus_statistics::FieldId;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -211,11 +212,15 @@ impl Reader {
         }))
     }
 
-    /// A reference by name (the key was once `term`), or by field id, which is the name `#id`.
+    /// A reference by name (the key was once `term`), or by field id.
     fn reference(&self, object: &Object, place: Place) -> Result<ColumnName, FilterError> {
         match (object.get("name").or_else(|| object.get("term")), object.get("id")) {
             (Some(Value::String(name)), _) => Ok(column(name)),
-            (None, Some(Value::Number(id))) => Ok(ColumnName::exact([format!("#{id}")])),
+            (None, Some(Value::Number(id))) => match id.as_i64().and_then(|id| i32::try_from(id).ok()) {
+                Some(id) => Ok(ColumnName::of_id(FieldId(id))),
+                // No column has it.
+                None => Ok(ColumnName::exact([format!("#{id}")])),
+            },
             (None, None) => Err(self.fault(place, "`name` is missing")),
             _ => Err(self.fault(place, "a reference names a column or its id")),
         }

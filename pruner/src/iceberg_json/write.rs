@@ -123,14 +123,14 @@ impl Writer {
         if !name.parts.iter().all(|part| part.quoted) {
             return None;
         }
-        let path = name.parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(".");
-        // Only what an id is read as: `#+0` is a name.
-        let id = path.strip_prefix('#').and_then(|id| id.parse::<i32>().ok()).filter(|id| format!("#{id}") == path);
-        match (self.form, id) {
-            (IcebergForm::Term, _) => Some(Value::String(path)),
-            (IcebergForm::Reference, Some(id)) => Some(json!({"type": "reference", "id": id})),
-            (IcebergForm::Reference, None) => Some(json!({"type": "reference", "name": path})),
+        if let Some(id) = name.id {
+            return Some(json!({"type": "reference", "id": id.0}));
         }
+        let path = name.parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(".");
+        Some(match self.form {
+            IcebergForm::Term => Value::String(path),
+            IcebergForm::Reference => json!({"type": "reference", "name": path}),
+        })
     }
 
     fn literal(&self, literal: &JsonLiteral) -> Option<Value> {

@@ -238,8 +238,8 @@ fn typed_literal(typed: &TypedString, whole: &Expr) -> Result<Expression, Filter
 pub(super) fn column_name(expression: &Expr) -> Option<ColumnName> {
     let part = |ident: &Ident| NamePart { text: ident.value.clone(), quoted: ident.quote_style.is_some() };
     match expression {
-        Expr::Identifier(ident) => Some(ColumnName { parts: vec![part(ident)] }),
-        Expr::CompoundIdentifier(idents) => Some(ColumnName { parts: idents.iter().map(part).collect() }),
+        Expr::Identifier(ident) => Some(ColumnName { parts: vec![part(ident)], id: None }),
+        Expr::CompoundIdentifier(idents) => Some(ColumnName { parts: idents.iter().map(part).collect(), id: None }),
         _ => None,
     }
 }

@@ -156,6 +156,6 @@ fn name(choices: &mut Choices, column: &Column) -> ColumnName {
     if choices.once_in(3) {
         ColumnName::exact([text])
     } else {
-        ColumnName { parts: vec![NamePart { text, quoted: false }] }
+        ColumnName { parts: vec![NamePart { text, quoted: false }], id: None }
     }
 }

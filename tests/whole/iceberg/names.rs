@@ -43,6 +43,20 @@ async fn namespaces_are_listed_level_by_level() {
 }
 
 #[tokio::test]
+async fn a_level_is_whole_however_much_lies_below_it() {
+    let server = Server::start(2).await;
+    // A page of names below one, and others that sort between it and these, and behind.
+    let below = (0..1_200).map(|number| format!("x.a{number}"));
+    for name in below.chain(["x-y", "x-z.q", "x!", "x0", "w", "y.z.q"].map(str::to_owned)) {
+        assert_eq!(server.post("/v1/namespaces", &json!({"name": name})).await.0, 201, "{name}");
+    }
+    let expected = json!([["w"], ["x"], ["x!"], ["x-y"], ["x-z"], ["x0"], ["y"]]);
+    assert_eq!(namespaces(&server, "").await, expected);
+    assert_eq!(namespaces(&server, "?parent=x").await.as_array().unwrap().len(), 1_200);
+    assert_eq!(namespaces(&server, "?parent=y").await, json!([["y", "z"]]));
+}
+
+#[tokio::test]
 async fn a_parent_that_is_not_there_is_not_found() {
     let server = server().await;
     let (status, answer) = server.get("/iceberg/v1/namespaces?parent=ghost").await;

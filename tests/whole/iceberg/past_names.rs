@@ -49,7 +49,7 @@ async fn a_dropped_column_is_found_by_the_name_that_it_had() {
     for select in [Value::Null, json!(["a"]), json!(["b"])] {
         check_files(&plan(&server, json!({"snapshot-id": 1, "select": select})).await, 1);
     }
-    check_refused(&plan(&server, json!({"select": ["a"]})).await, "a");
+    check_refused(&plan(&server, json!({"select": ["a"]})).await, "`a`");
 }
 
 #[tokio::test]
@@ -94,4 +94,23 @@ async fn a_name_that_another_column_got_skips_nothing() {
     check_files(&plan(&server, body("c")).await, 0);
     // It is kept, and then told to be none that clients can read.
     check_refused(&plan(&server, body("a")).await, "f.parquet");
+}
+
+#[tokio::test]
+async fn columns_that_are_gone_are_not_taken_for_all() {
+    let server = Server::start(4).await;
+    let fields =
+        json!([{"name": "id", "type": "int64"}, {"name": "day", "type": "date"}, {"name": "d", "type": "int64"}]);
+    let body =
+        json!({"schema": {"fields": fields}, "properties": {"verification": "declared"}, "location": server.path("")});
+    server.create_table("t", body).await;
+    let file = json!({"path": "day=2024-01-31/f", "size_bytes": 7, "row_count": 3});
+    server.commit("t", json!({"operation": "append", "add": [file]})).await;
+    server.alter("t", &json!({"schema": [{"op": "drop", "column": "d"}]})).await;
+    for select in [json!(["d"]), json!(["id"]), json!(["d", "id"])] {
+        check_files(&plan(&server, json!({"snapshot-id": 1, "select": select})).await, 1);
+    }
+    for select in [json!(["day"]), json!([]), Value::Null] {
+        check_refused(&plan(&server, json!({"snapshot-id": 1, "select": select})).await, "`day`");
+    }
 }

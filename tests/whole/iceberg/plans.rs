@@ -224,3 +224,40 @@ async fn the_plan_of_a_snapshot_that_is_gone_is_gone() {
     let route = format!("{TABLE}/plan/{}", first["plan-id"].as_str().unwrap());
     check_refused(&server.get(&route).await, 404, "NoSuchPlanIdException");
 }
+
+#[tokio::test]
+async fn a_plan_of_a_filter_as_deep_as_may_be_goes_on() {
+    let server = Server::start(5_000).await;
+    with_files(&server, 5_000).await;
+    let test = |number: i64| json!({"type": "gt-eq", "term": "id", "value": number});
+    // A body of 127 levels, one beyond which is refused.
+    let filter =
+        |levels: i64| (1..levels).fold(test(0), |left, _| json!({"type": "and", "left": left, "right": test(0)}));
+    for levels in [100, 124, 125, 126] {
+        let (status, first) = server.post(&format!("{TABLE}/plan"), &json!({"filter": filter(levels)})).await;
+        assert_eq!(status, 200, "{levels}: {first}");
+        assert_eq!(all_names(&server, &first).await.len(), 5_000, "{levels}");
+    }
+    check_refused(
+        &server.post(&format!("{TABLE}/plan"), &json!({"filter": filter(127)})).await,
+        400,
+        "BadRequestException",
+    );
+}
+
+#[tokio::test]
+async fn statistics_of_many_columns_make_short_parts() {
+    let server = Server::start(100).await;
+    let fields: Vec<Value> = (0..2_000).map(|number| json!({"name": format!("c{number}"), "type": "int64"})).collect();
+    let body =
+        json!({"schema": {"fields": fields}, "properties": {"verification": "declared"}, "location": server.path("")});
+    server.create_table("t", body).await;
+    let file = |number: u32| json!({"path": format!("{number:05}"), "size_bytes": 7, "row_count": 10});
+    let add: Vec<Value> = (0..150).map(file).collect();
+    server.commit("t", json!({"operation": "append", "add": add})).await;
+    let all: Vec<String> = (0..2_000).map(|number| format!("c{number}")).collect();
+    let first = plan(&server, json!({"stats-fields": all})).await;
+    assert_eq!(names(&first).len(), (1 << 17) / 2_000);
+    assert_eq!(all_names(&server, &first).await.len(), 150);
+    assert_eq!(names(&plan(&server, json!({"stats-fields": ["c1"]})).await).len(), 150);
+}
