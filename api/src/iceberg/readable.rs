@@ -134,7 +134,7 @@ impl LeafSet {
         let told = told(leaves);
         let obstacle = match told {
             ToldBy::Nothing => Some(ODD_IDS.to_owned()),
-            _ => obstacle_of_groups(leaves, wanted).or_else(|| obstacle_of_types(leaves, wanted)),
+            _ => obstacle_of_ids(leaves, wanted).or_else(|| obstacle_of_types(leaves, wanted)),
         };
         Self { told, obstacle }
     }
@@ -164,15 +164,20 @@ fn told(leaves: &[FileLeaf]) -> ToldBy {
 }
 
 /// Clients find what is in a group by the id of the group first.
-fn obstacle_of_groups(leaves: &[FileLeaf], wanted: &Wanted<'_>) -> Option<String> {
+fn obstacle_of_ids(leaves: &[FileLeaf], wanted: &Wanted<'_>) -> Option<String> {
+    // Sets from before it was noted which columns leaves are do not say it of any, nor a type.
+    let is_noted = leaves.iter().any(|leaf| leaf.column.is_some() || leaf.file_type.is_some());
     let is_misplaced = |leaf: &&FileLeaf| {
-        let Some(known) = leaf.column.and_then(|id| wanted.fields().columns.get(&id)) else { return false };
+        let id = leaf.column.or(leaf.field_id.map(FieldId));
+        let Some(known) = id.and_then(|id| wanted.fields().columns.get(&id)) else { return false };
         let mut around = known.around.iter();
         // Levels that only files have are without ids.
-        wanted.has(known.column.id) && !leaf.group_ids.iter().flatten().all(|id| around.any(|field| field.0 == *id))
+        let is_in_place = leaf.group_ids.iter().flatten().all(|id| around.any(|field| field.0 == *id));
+        wanted.has(known.column.id) && !(is_in_place && leaf.column == Some(known.column.id))
     };
-    let misplaced = leaves.iter().filter(|leaf| !leaf.group_ids.is_empty()).find(is_misplaced)?;
-    Some(format!("it gives what is around `{}` other field ids than the table has", misplaced.path.join(".")))
+    let with_ids = leaves.iter().filter(|leaf| is_noted && (leaf.field_id.is_some() || !leaf.group_ids.is_empty()));
+    let misplaced = with_ids.into_iter().find(is_misplaced)?.path.join(".");
+    Some(format!("it gives `{misplaced}`, or what is around it, other field ids or names than the table has"))
 }
 
 fn obstacle_of_types(leaves: &[FileLeaf], wanted: &Wanted<'_>) -> Option<String> {

@@ -205,7 +205,7 @@ fn is_of_type(members: &Map<String, Value>, types: &[&str]) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Doubt {
-    /// It is a number that may have a fraction.
+    /// It is a number that may have a fraction: one that is not written as an integer.
     Fraction,
     /// It is a number that may be beyond the range of `int`,
     BeyondInt,
@@ -255,36 +255,34 @@ fn add_doubts(members: &Map<String, Value>, doubts: &mut BTreeSet<Doubt>) {
 
 fn add_doubts_of(literal: &Value, doubts: &mut BTreeSet<Doubt>) {
     match literal {
-        Value::Number(number) => {
-            doubts.extend(number.as_f64().filter(|value| value.fract() != 0.0).map(|_| Doubt::Fraction));
-            number.as_f64().into_iter().for_each(|value| add_doubts_of_size(value, doubts));
-        }
+        Value::Number(number) => add_doubts_of_number(&number.to_string(), doubts),
         // Decimals are texts, and whatever a client has as a text.
-        Value::String(text) => match text.parse::<f64>().ok().filter(|value| value.is_finite()) {
-            Some(value) => {
-                let whole = text.split_once('.').map_or(text.as_str(), |(whole, rest)| {
-                    if rest.bytes().all(|digit| digit == b'0') { whole } else { text }
-                });
-                doubts.extend(whole.parse::<i128>().is_err().then_some(Doubt::Fraction));
-                add_doubts_of_size(value, doubts);
-            }
-            None => _ = doubts.insert(Doubt::Text),
-        },
+        Value::String(text) => add_doubts_of_number(text, doubts),
         Value::Array(parts) => parts.iter().for_each(|part| add_doubts_of(part, doubts)),
         Value::Object(members) => add_doubts(members, doubts),
         Value::Null | Value::Bool(_) => {}
     }
 }
 
-fn add_doubts_of_size(value: f64, doubts: &mut BTreeSet<Doubt>) {
+fn add_doubts_of_number(text: &str, doubts: &mut BTreeSet<Doubt>) {
     const BEHIND_LONG: f64 = 9_223_372_036_854_775_808.0;
-    let ranges = [
-        (f64::from(i32::MIN)..=f64::from(i32::MAX), Doubt::BeyondInt),
-        // The least float of the range is the least `long`; the greatest lies below the greatest.
-        (-BEHIND_LONG..=BEHIND_LONG.next_down(), Doubt::BeyondLong),
-        (f64::from(f32::MIN)..=f64::from(f32::MAX), Doubt::BeyondFloat),
-    ];
-    doubts.extend(ranges.into_iter().filter(|(range, _)| !range.contains(&value)).map(|(_, doubt)| doubt));
+    let Some(value) = text.parse::<f64>().ok().filter(|value| value.is_finite()) else {
+        doubts.insert(Doubt::Text);
+        return;
+    };
+    let whole = match text.split_once('.') {
+        Some((whole, fraction)) if fraction.bytes().all(|digit| digit == b'0') => whole,
+        _ => text,
+    };
+    let [fits_int, fits_long] = if let Ok(whole) = whole.parse::<i128>() {
+        [i32::try_from(whole).is_ok(), i64::try_from(whole).is_ok()]
+    } else {
+        doubts.insert(Doubt::Fraction);
+        [(f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&value), value.abs() < BEHIND_LONG]
+    };
+    let fits_float = value.abs() <= f64::from(f32::MAX);
+    let fits = [(fits_int, Doubt::BeyondInt), (fits_long, Doubt::BeyondLong), (fits_float, Doubt::BeyondFloat)];
+    doubts.extend(fits.into_iter().filter(|(fits, _)| !fits).map(|(_, doubt)| doubt));
 }
 
 #[cfg(test)]
@@ -437,9 +435,12 @@ mod tests {
         check(json!(-2_147_483_649_i64), &[BeyondInt]);
         check(json!("2147483647.5"), &[Fraction, BeyondInt]);
         check(json!(i64::MIN), &[BeyondInt]);
+        check(json!(i64::MAX), &[BeyondInt]);
+        check(json!("9223372036854775807"), &[BeyondInt]);
         check(json!(u64::MAX), &[BeyondInt, BeyondLong]);
         check(json!("9223372036854775808"), &[BeyondInt, BeyondLong]);
-        check(json!(1e39), &[BeyondInt, BeyondLong, BeyondFloat]);
+        check(json!(1e39), &[Fraction, BeyondInt, BeyondLong, BeyondFloat]);
+        check(json!(i128::MAX.to_string()), &[BeyondInt, BeyondLong]);
         for text in ["x", "4_000", "2024-01-31", "nan", "inf", ""] {
             check(json!(text), &[Text]);
         }

@@ -154,8 +154,17 @@ def with_group_id(group, path):
 commit("groups", [with_group_id(2, "groups/a.parquet")])
 check(load("groups").scan(row_filter="s.x = 5").to_arrow().to_pydict(), {"id": [1], "s": [{"x": 5}]}, "its own id")
 commit("groups", [with_group_id(99, "groups/b.parquet")])
-refused(lambda: load("groups").scan().to_arrow(), "groups/b.parquet", "around `s.x` other field ids")
+refused(lambda: load("groups").scan().to_arrow(), "groups/b.parquet", "`s.x`, or what is around it, other field ids")
 check(load("groups").scan(selected_fields=("id",)).count(), 2, "other columns")
+listed = {"id": 2, "name": "l", "type": {"type": "list", "element_id": 3, "element": "int64"}}
+create("holders", schema={"fields": [{"id": 1, "name": "id", "type": "int64"}, listed]})
+for group in (2, 98):
+    numbered = lambda name, of, number: pa.field(name, of, metadata={"PARQUET:field_id": str(number)})
+    fields = [numbered("id", pa.int64(), 1), numbered("l", pa.list_(numbered("element", pa.int64(), 3)), group)]
+    commit("holders", [write(pa.table({"id": [1], "l": [[5]]}, schema=pa.schema(fields)), f"holders/{group}.parquet")])
+    if group == 2:
+        check(load("holders").scan().to_arrow().to_pydict(), {"id": [1], "l": [[5]]}, "its own id")
+refused(lambda: load("holders").scan().to_arrow(), "holders/98.parquet", "`l.list.element`, or what is around it, other field ids")
 
 # A column that files hold and the table does not have is passed over.
 create("more", schema={"fields": [{"name": "id", "type": "int64"}]})
