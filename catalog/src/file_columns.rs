@@ -58,7 +58,15 @@ pub(crate) fn mistaken_for<'l>(
 /// What the files of a table call the columns of one of its schemas.
 pub(crate) struct FileNames<'s> {
     columns: Vec<Named<'s>>,
+    structs: Vec<NamedStruct>,
     first: Vec<LeafColumn>,
+}
+
+struct NamedStruct {
+    id: FieldId,
+    path: Vec<String>,
+    /// What lies in it, however deep.
+    ids: BTreeSet<FieldId>,
 }
 
 struct Named<'s> {
@@ -80,16 +88,49 @@ impl<'s> FileNames<'s> {
             let ids = std::iter::once(reached.field.id).chain(items.iter().map(|item| item.id)).collect();
             Named { reached, ids, former }
         };
-        let is_column = |reached: &Reached<'_>| !matches!(reached.field.field_type, Type::Struct(_));
-        Self { columns: reached.into_iter().filter(is_column).map(named).collect(), first: history.first_leaves() }
+        let is_struct = |reached: &Reached<'_>| matches!(reached.field.field_type, Type::Struct(_));
+        let (structs, columns): (Vec<_>, Vec<_>) = reached.into_iter().partition(is_struct);
+        let named_struct = |reached: Reached<'_>| NamedStruct {
+            id: reached.field.id,
+            ids: ids_below(&reached.field.field_type),
+            path: reached.path,
+        };
+        Self {
+            columns: columns.into_iter().map(named).collect(),
+            structs: structs.into_iter().map(named_struct).collect(),
+            first: history.first_leaves(),
+        }
     }
 
-    /// The columns that a file calls otherwise than the schema does.
+    /// The columns that a file calls otherwise than the schema does, and the structs whose names it gives to others.
     pub(crate) fn of_file(&self, leaves: &[FileLeaf]) -> Vec<(FieldId, NameInFile)> {
         let taken = taken_for(leaves, &self.first);
         let leaves: Vec<(&FileLeaf, Option<FieldId>)> = leaves.iter().zip(taken).collect();
         let name = |column: &Named<'_>| Some((column.reached.field.id, column.name_in(&leaves)?));
-        self.columns.iter().filter_map(name).collect()
+        let names = self.columns.iter().filter_map(name);
+        names.chain(self.structs.iter().filter(|of| of.is_another_in(&leaves)).map(|of| (of.id, None))).collect()
+    }
+}
+
+fn ids_below(of: &Type) -> BTreeSet<FieldId> {
+    match of {
+        Type::Primitive(_) => BTreeSet::new(),
+        Type::Struct(fields) => {
+            fields.iter().flat_map(|field| ids_below(&field.field_type).into_iter().chain([field.id])).collect()
+        }
+        Type::List { element_id, element } => ids_below(element).into_iter().chain([*element_id]).collect(),
+        Type::Map { key_id, key, value_id, value } => {
+            ids_below(key).into_iter().chain(ids_below(value)).chain([*key_id, *value_id]).collect()
+        }
+    }
+}
+
+impl NamedStruct {
+    /// Whether what a file calls so is known for something else: it holds what is in other columns, and nothing that is in this one.
+    fn is_another_in(&self, leaves: &[(&FileLeaf, Option<FieldId>)]) -> bool {
+        let is_called_so = |leaf: &FileLeaf| leaf.path.starts_with(&self.path) || self.path.starts_with(&leaf.path);
+        let mut known = leaves.iter().filter(|(leaf, _)| is_called_so(leaf)).filter_map(|(_, taken)| *taken).peekable();
+        known.peek().is_some() && !known.any(|id| self.ids.contains(&id))
     }
 }
 
@@ -171,7 +212,25 @@ mod tests {
     fn a_struct_that_got_the_name_of_a_column_is_not_in_files_of_that() {
         let newer = r#"[{"id":1,"name":"p","type":"int32"},
             {"id":3,"name":"a","type":{"type":"struct","fields":[{"id":4,"name":"y","type":"int32"}]}}]"#;
-        check(newer, &[leaf("a", None, Some(1)), leaf("b", None, Some(2))], &[(1, Some("a")), (4, None)]);
+        check(newer, &[leaf("a", None, Some(1)), leaf("b", None, Some(2))], &[(1, Some("a")), (4, None), (3, None)]);
+    }
+
+    #[test]
+    fn a_struct_that_got_the_name_of_another_is_not_in_files_of_that() {
+        let of = |id: i32, name: &str| {
+            format!(
+                r#"{{"id":{id},"name":"{name}","type":{{"type":"struct","fields":[{{"id":{},"name":"y","type":"int32"}}]}}}}"#,
+                id + 1
+            )
+        };
+        let history = history(&[&format!("[{}]", of(5, "s")), &format!("[{},{}]", of(5, "t"), of(7, "s"))]);
+        let names = |leaves: &[FileLeaf]| FileNames::new(&history, history.current()).of_file(leaves);
+        let expected = [(FieldId(6), Some("s.y".to_owned())), (FieldId(8), None), (FieldId(7), None)];
+        assert_eq!(names(&[leaf("s.y", None, Some(6))]), expected);
+        let expected = [(FieldId(6), Some("s.z".to_owned())), (FieldId(7), None)];
+        assert_eq!(names(&[leaf("s.z", None, Some(6))]), expected);
+        assert_eq!(names(&[leaf("s.y", None, Some(8)), leaf("s.more", None, None)]), []);
+        assert_eq!(names(&[leaf("s.more", None, None)]), []);
     }
 
     #[test]

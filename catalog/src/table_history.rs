@@ -50,7 +50,7 @@ impl Catalog {
     /// snapshots among those that are wanted.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::TooMany`] if too many wait to read; [`Error::Store`].
+    /// [`crate::Error::NotFound`]; [`crate::Error::TooMany`] if too many wait to read; [`crate::Error::Store`].
     pub async fn load_table_history<T: Send + 'static>(
         &self,
         ident: TableIdent,

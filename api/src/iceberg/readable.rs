@@ -134,7 +134,9 @@ impl LeafSet {
         let told = told(leaves);
         let obstacle = match told {
             ToldBy::Nothing => Some(ODD_IDS.to_owned()),
-            _ => obstacle_of_ids(leaves, wanted).or_else(|| obstacle_of_types(leaves, wanted)),
+            _ => obstacle_of_ids(leaves, wanted)
+                .or_else(|| obstacle_of_case(leaves, wanted))
+                .or_else(|| obstacle_of_types(leaves, wanted)),
         };
         Self { told, obstacle }
     }
@@ -178,6 +180,25 @@ fn obstacle_of_ids(leaves: &[FileLeaf], wanted: &Wanted<'_>) -> Option<String> {
     let with_ids = leaves.iter().filter(|leaf| is_noted && (leaf.field_id.is_some() || !leaf.group_ids.is_empty()));
     let misplaced = with_ids.into_iter().find(is_misplaced)?.path.join(".");
     Some(format!("it gives `{misplaced}`, or what is around it, other field ids or names than the table has"))
+}
+
+/// Clients look for the columns of a filter in the file, too, by the names that it has for them.
+fn obstacle_of_case(leaves: &[FileLeaf], wanted: &Wanted<'_>) -> Option<String> {
+    if !wanted.scan.ignores_case {
+        return None;
+    }
+    let is_filtered = |leaf: &&FileLeaf| leaf.column.is_some_and(|id| wanted.fields().filtered.contains(&id));
+    let twin = leaves.iter().filter(is_filtered).find_map(|leaf| {
+        leaves.iter().find(|other| other.path != leaf.path && may_be_taken_for(&other.path, &leaf.path))
+    })?;
+    Some(format!("`{}` has the name of a column of the filter but for its case", twin.path.join(".")))
+}
+
+/// Whether what one leaf lies in, or the leaf, has another name than what another one lies in, and that only for its case.
+fn may_be_taken_for(other: &[String], leaf: &[String]) -> bool {
+    let mut levels = other.iter().zip(leaf);
+    let differing = levels.find(|(a, b)| a != b);
+    differing.is_some_and(|(a, b)| a.to_lowercase() == b.to_lowercase())
 }
 
 fn obstacle_of_types(leaves: &[FileLeaf], wanted: &Wanted<'_>) -> Option<String> {
@@ -326,6 +347,21 @@ mod tests {
             assert_eq!(nested(all, group), ToldBy::Nothing, "{group:?}");
         }
         assert_eq!(nested([None; 3], Some(4)), ToldBy::Nothing);
+    }
+
+    #[test]
+    fn names_that_differ_in_case_alone_may_be_taken_for_each_other() {
+        let check = |other: &str, name: &str, expected: bool| {
+            let path = |name: &str| name.split('.').map(str::to_owned).collect::<Vec<_>>();
+            assert_eq!(may_be_taken_for(&path(other), &path(name)), expected, "{other} {name}");
+        };
+        check("A", "a", true);
+        check("S.b", "s.a", true);
+        check("s.A", "s.a", true);
+        check("A", "a.x", true);
+        check("b", "a", false);
+        check("s.b", "s.a", false);
+        check("s.a.x", "s.a", false);
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub(super) struct Scan {
     pub(super) filtered: Vec<ColumnRef>,
     /// Those of the filter beside literals that PyIceberg misreads where they are no values of the column's type.
     pub(super) doubts: Vec<(ColumnRef, Doubt)>,
+    /// Whether case is not to count: then it does not for clients in files, either.
+    pub(super) ignores_case: bool,
     pub(super) min_rows: Option<u64>,
     pub(super) stats_fields: Vec<String>,
     /// A wanted column of the snapshot's own schema that clients find by its id alone.
@@ -70,6 +72,7 @@ impl ScanJson {
             selected: self.select.filter(|names| !names.is_empty()),
             filtered: Vec::new(),
             doubts: Vec::new(),
+            ignores_case: self.case_sensitive == Some(false),
             // None at all is what nobody asks for who scans.
             min_rows: self.min_rows_requested.filter(|rows| *rows > 0),
             stats_fields: self.stats_fields.unwrap_or_default(),
@@ -78,7 +81,7 @@ impl ScanJson {
             is_ambiguous: false,
         };
         scan.check_lists()?;
-        if self.case_sensitive == Some(false) {
+        if scan.ignores_case {
             let found = catalog.load_scan_schema(ident.clone(), snapshot).await?;
             scan.snapshot = SnapshotRef::Pinned(found.snapshot_id, found.schema_id);
             scan.name_exactly(&FoldedNames::of(&found.schema))?;
@@ -217,6 +220,7 @@ mod tests {
             selected: None,
             filtered: Vec::new(),
             doubts: Vec::new(),
+            ignores_case: false,
             min_rows: None,
             stats_fields: vec![String::new(); columns],
             lost: None,

@@ -155,3 +155,37 @@ impl PlanId {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn token(filter_bytes: usize) -> ScanToken {
+        let scan = json!({"since": null, "selected": null, "filtered": [], "doubts": [], "ignores_case": false, "min_rows": null,
+            "stats_fields": [], "lost": null, "gone": [], "is_ambiguous": false});
+        let mut scan: Scan = serde_json::from_value(scan).unwrap();
+        scan.filter = Some("x".repeat(filter_bytes).into());
+        let (plan, after) = (Uuid::from_u128(7), None);
+        ScanToken { plan, table_id: 1, snapshot_id: 2, schema_id: 1, issued_ms: 5, after, matching_rows: 0, scan }
+    }
+
+    #[test]
+    fn a_token_says_what_it_was_made_of() {
+        let (mut decoded, filter): (ScanToken, _) = decode(&token(3).encode()).unwrap();
+        assert_eq!(decoded.scan.filter, None);
+        decoded.scan.filter = filter;
+        assert_eq!(decoded, token(3));
+    }
+
+    #[test]
+    fn the_id_of_a_plan_has_the_scan_in_it_up_to_the_limit() {
+        let bytes_left = (MAX_PLAN_ID_BYTES - token(0).encode().len()) / 2;
+        let (fits, beyond) = (token(bytes_left), token(bytes_left + 1));
+        assert_eq!(fits.encode().len(), MAX_PLAN_ID_BYTES);
+        assert_eq!(fits.plan_id(), fits.encode());
+        let (bare, ()): (BareId, _) = decode(&beyond.plan_id()).unwrap();
+        assert_eq!(bare, BareId { plan: Uuid::from_u128(7), table_id: 1, issued_ms: 5 });
+    }
+}

@@ -140,6 +140,23 @@ for filter in (e.IsNull("x"), e.NotNull("x")):
     refused(lambda: load("reused").scan(row_filter=filter, selected_fields=("id",)).to_arrow(), "reused/0.parquet")
 check(load("reused").scan(selected_fields=("id",)).to_arrow().to_pydict(), {"id": [1, 2]}, "other columns")
 
+# Names in a file that differ in case alone, where case is not to count.
+create("twins", schema={"fields": [{"name": "id", "type": "int64"}, {"name": "a", "type": "int64"}]})
+commit("twins", [write(pa.table({"id": [1, 2], "a": pa.array([None, 3], pa.int64()), "A": [5, None]}), "twins/a.parquet")])
+for filter in ("a is not null", "A is not null"):
+    refused(lambda: load("twins").scan(row_filter=filter, case_sensitive=False).to_arrow(), "`A` has the name of a column")
+check(load("twins").scan(row_filter="a is not null").to_arrow().to_pydict(), {"id": [2], "a": [3]}, "case counts")
+check(load("twins").scan(row_filter="ID = 1", case_sensitive=False).to_arrow().num_rows, 1, "a name that stands alone")
+
+# A struct that got the name of another.
+register("structs", [pa.table({"id": [1], "s": [{"x": 1}]})])
+inside = {"type": "struct", "fields": [{"name": "y", "type": "int64"}]}
+changes = [{"op": "drop", "column": "s"}, {"op": "add", "name": "s", "type": inside}]
+call("PATCH", "/v1/namespaces/n/tables/structs", {"schema": changes})
+for scan in ({"row_filter": e.NotNull("s"), "selected_fields": ("id",)}, {}):
+    refused(lambda: load("structs").scan(**scan).to_arrow(), "structs/0.parquet")
+check(load("structs").scan(selected_fields=("id",)).to_arrow().to_pydict(), {"id": [1]}, "other columns")
+
 # Groups that have other ids than the table's, whatever is in them has.
 struct = {"id": 2, "name": "s", "type": {"type": "struct", "fields": [{"id": 3, "name": "x", "type": "int64"}]}}
 create("groups", schema={"fields": [{"id": 1, "name": "id", "type": "int64"}, struct]})
