@@ -19,6 +19,7 @@ mod name_mapping;
 
 mod scan;
 mod scan_names;
+mod doubts;
 mod past;
 mod scan_token;
 mod cancelled;

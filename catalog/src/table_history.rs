@@ -69,9 +69,9 @@ impl Catalog {
                 Snapshots::Named => named(tx, &row, &tags)?,
                 Snapshots::Newest(count) => {
                     let newest = newest(tx, &row, (count, MAX_NOTES_READ_BYTES), cancelled)?;
-                    let oldest = newest.first().map_or(SnapshotId::EMPTY, |row| row.snapshot_id);
-                    let named = named(tx, &row, &tags)?.into_iter().filter(|row| row.snapshot_id < oldest);
-                    named.chain(newest).collect()
+                    let oldest = newest.first().map(|row| row.snapshot_id);
+                    let is_older = |row: &SnapshotRow| oldest.is_none_or(|oldest| row.snapshot_id < oldest);
+                    named(tx, &row, &tags)?.into_iter().filter(is_older).chain(newest).collect()
                 }
             };
             Ok(render(&TableHistory { table: tables::load(tx, row)?, schemas, snapshots, tags, leaves }))

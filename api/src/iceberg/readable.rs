@@ -11,9 +11,10 @@ use prunus_catalog::{FileLeaf, Partition, PlannedChunk, column_key_parts};
 use prunus_statistics::{FieldId, PrimitiveType, TimeUnit};
 
 use super::column_types;
+use super::doubts::Doubt;
 use super::name_mapping::NameMapping;
 use super::scan::Scan;
-use super::scan_names::{Doubt, Fields};
+use super::scan_names::Fields;
 
 /// What clients take out of a location, or end it at, where it stands for itself.
 const SPLITTING: [char; 5] = ['#', '?', '\t', '\r', '\n'];

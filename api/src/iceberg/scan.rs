@@ -7,8 +7,9 @@ use prunus_catalog::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::doubts::{Doubt, doubts_in};
 use super::past::Past;
-use super::scan_names::{ColumnRef, Doubt, FoldedNames, Mention, columns_in, doubts_in, visit_columns};
+use super::scan_names::{ColumnRef, FoldedNames, Mention, columns_in, visit_columns};
 use crate::problem::Problem;
 
 /// What a client asks for. Members that are not known are of no account, and null is as good as absent.

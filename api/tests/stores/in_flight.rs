@@ -8,7 +8,8 @@ use crate::file_server::FileServer;
 use crate::parquet_file::of_ids;
 use crate::prunus_process::Prunus;
 
-const DELAY: Duration = Duration::from_millis(50);
+/// So long that what is done beside waiting is a small part of it.
+const DELAY: Duration = Duration::from_millis(150);
 
 /// A store with so many files, that lets each request wait so long, and a server without any.
 async fn start(files: usize, delay: Duration) -> (Prunus, FileServer, Vec<String>) {

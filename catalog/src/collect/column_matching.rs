@@ -490,7 +490,7 @@ mod tests {
         let leaves = |name: &str, field_id: Option<i32>| LeafInFile {
             path: path(name),
             field_id,
-            file_type: Some(PrimitiveType::Int64),
+            file_type: Some(PrimitiveType::Int32),
             group_ids: Vec::new(),
         };
         assert_eq!(collected.leaves, [leaves("a", Some(-5)), leaves("s.b", None)]);
