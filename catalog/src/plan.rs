@@ -204,7 +204,7 @@ pub struct PlannedFile {
     /// residual share it.
     pub residual: Option<Arc<Filter>>,
     /// What the file calls the columns that it does not call as the schema does, by field, as a column key; `None` for one that it
-    /// does not hold, though it has a column of that name.
+    /// does not hold, though it has a column of that name. Of structs only these are named.
     pub columns: Arc<[(FieldId, Option<String>)]>,
 }
 

@@ -178,8 +178,8 @@ fn obstacle_of_ids(leaves: &[FileLeaf], wanted: &Wanted<'_>) -> Option<String> {
         let is_in_place = leaf.group_ids.iter().flatten().all(|id| around.any(|field| field.0 == *id));
         wanted.has(known.column.id) && !(is_in_place && leaf.column == Some(known.column.id))
     };
-    let with_ids = leaves.iter().filter(|leaf| is_noted && (leaf.field_id.is_some() || !leaf.group_ids.is_empty()));
-    let misplaced = with_ids.into_iter().find(is_misplaced)?.path.join(".");
+    let has_ids = |leaf: &&FileLeaf| is_noted && (leaf.field_id.is_some() || !leaf.group_ids.is_empty());
+    let misplaced = leaves.iter().filter(has_ids).find(is_misplaced)?.path.join(".");
     Some(format!("it gives `{misplaced}`, or what is around it, other field ids or names than the table has"))
 }
 
@@ -189,17 +189,32 @@ fn obstacle_of_case(leaves: &[FileLeaf], wanted: &Wanted<'_>) -> Option<String> 
         return None;
     }
     let is_filtered = |leaf: &&FileLeaf| leaf.column.is_some_and(|id| wanted.fields().filtered.contains(&id));
-    let twin = leaves.iter().filter(is_filtered).find_map(|leaf| {
-        leaves.iter().find(|other| other.path != leaf.path && may_be_taken_for(&other.path, &leaf.path))
-    })?;
-    Some(format!("`{}` has the name of a column of the filter but for its case", twin.path.join(".")))
+    let spellings = Spellings::of(leaves);
+    let twin = leaves.iter().filter(is_filtered).find_map(|leaf| spellings.other(&leaf.path))?;
+    Some(format!("`{twin}` has the name of a column of the filter but for its case"))
 }
 
-/// Whether what one leaf lies in, or the leaf, has another name than what another one lies in, and that only for its case.
-fn may_be_taken_for(other: &[String], leaf: &[String]) -> bool {
-    let mut levels = other.iter().zip(leaf);
-    let differing = levels.find(|(a, b)| a != b);
-    differing.is_some_and(|(a, b)| a.to_lowercase() == b.to_lowercase())
+/// How the names beside each other in a file are spelled: by what they stand in, and by themselves without case.
+struct Spellings<'l>(BTreeMap<(&'l [String], String), BTreeSet<&'l str>>);
+
+impl<'l> Spellings<'l> {
+    fn of(leaves: &'l [FileLeaf]) -> Self {
+        let mut spellings = BTreeMap::<_, BTreeSet<&str>>::new();
+        for (key, name) in leaves.iter().flat_map(|leaf| levels(&leaf.path)) {
+            spellings.entry(key).or_default().insert(name);
+        }
+        Self(spellings)
+    }
+
+    /// A name that differs in case alone from that of a leaf, or from one that it lies in.
+    fn other(&self, path: &'l [String]) -> Option<&'l str> {
+        levels(path).find_map(|(key, name)| self.0.get(&key)?.iter().copied().find(|other| *other != name))
+    }
+}
+
+/// Each name of a path, with what it stands in and itself without case.
+fn levels(path: &[String]) -> impl Iterator<Item = ((&[String], String), &str)> {
+    path.iter().enumerate().filter_map(|(depth, name)| Some(((path.get(..depth)?, name.to_lowercase()), name.as_str())))
 }
 
 fn obstacle_of_types(leaves: &[FileLeaf], wanted: &Wanted<'_>) -> Option<String> {
@@ -353,8 +368,8 @@ mod tests {
     #[test]
     fn names_that_differ_in_case_alone_may_be_taken_for_each_other() {
         let check = |other: &str, name: &str, expected: bool| {
-            let path = |name: &str| name.split('.').map(str::to_owned).collect::<Vec<_>>();
-            assert_eq!(may_be_taken_for(&path(other), &path(name)), expected, "{other} {name}");
+            let leaves = [leaf(name, None, &[]), leaf(other, None, &[])];
+            assert_eq!(Spellings::of(&leaves).other(&leaves[0].path).is_some(), expected, "{other} {name}");
         };
         check("A", "a", true);
         check("S.b", "s.a", true);

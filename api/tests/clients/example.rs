@@ -38,7 +38,7 @@ async fn the_example_skips_what_a_plan_skips() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/plan_and_read.py");
     // The second time all that it makes is there.
     for _ in 0..2 {
-        let mut command = python.interpreter();
+        let mut command = python.command(&python.interpreter);
         command.arg(&script).arg(&url).arg(&data).arg(filter);
         let printed = tokio::task::spawn_blocking(move || run(command)).await.unwrap();
         let mut lines = printed.lines();

@@ -11,7 +11,7 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients/generat
 async fn a_generated_client_creates_commits_plans_and_reads_errors() {
     let Some(python) = Python::named(PYTHON, REQUIRED) else { return };
     let folder = tempfile::tempdir().unwrap();
-    let mut generate = python.program("openapi-python-client");
+    let mut generate = python.command("openapi-python-client");
     // What it cannot generate is a warning otherwise.
     generate.args(["generate", "--fail-on-warning", "--meta", "none", "--path", DOCUMENT, "--output-path"]);
     run({
@@ -19,7 +19,7 @@ async fn a_generated_client_creates_commits_plans_and_reads_errors() {
         generate
     });
     let server = Server::start();
-    let mut script = python.interpreter();
+    let mut script = python.command(&python.interpreter);
     script.env("PYTHONPATH", folder.path()).args([SCRIPT, &server.url]);
     assert_eq!(run(script).trim(), "done");
 }

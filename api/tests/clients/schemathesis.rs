@@ -16,7 +16,7 @@ async fn the_server_does_what_its_document_says() {
     server.fill().await;
     let setting = |name: &str, default: &str| std::env::var(name).unwrap_or_else(|_| default.to_owned());
     let folder = tempfile::tempdir().unwrap();
-    let mut command = python.program("schemathesis");
+    let mut command = python.command("schemathesis");
     command.current_dir(folder.path()).args(["--config-file", CONFIG, "--no-color", "run"]);
     command.args(["--checks", "all", "--continue-on-failure", "--suppress-health-check", "all"]);
     command.args(["--generation-database", "none", "--warnings", "off", "--max-failures", "20"]);

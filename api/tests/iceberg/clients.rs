@@ -16,7 +16,8 @@ pub(crate) const DUCKDB: &str = "PRUNUS_DUCKDB";
 
 /// A command that runs a script with the Python that a variable names; `None` if there is none, and there need not be.
 pub(crate) fn script(variable: &str, name: &str) -> Option<Command> {
-    let mut command = Python::named(variable, REQUIRED)?.interpreter();
+    let python = Python::named(variable, REQUIRED)?;
+    let mut command = python.command(&python.interpreter);
     // Nothing is set for clients but what a test sets.
     command.env("PYICEBERG_HOME", "/nonexistent").env("PYTHONPATH", SCRIPTS).arg(format!("{SCRIPTS}/{name}.py"));
     Some(command)

@@ -3,12 +3,13 @@
 //!
 //! Without it the tests that need it say so and pass, unless another variable is set that requires it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// An environment of Python.
 pub(crate) struct Python {
-    interpreter: PathBuf,
+    /// Its path from the root.
+    pub(crate) interpreter: PathBuf,
 }
 
 impl Python {
@@ -19,25 +20,16 @@ impl Python {
             assert!(std::env::var_os(required).is_none(), "{variable} names no Python, and {required} is set");
             eprintln!("skipped: {variable} names no Python with the packages that this test needs (see `.ci/run`)");
         }
-        interpreter.map(|interpreter| Self { interpreter })
+        interpreter.map(|interpreter| Self { interpreter: std::path::absolute(interpreter).unwrap() })
     }
 
-    /// A command that runs a program of the environment.
-    #[allow(dead_code, reason = "not every target that has this file runs one")]
-    pub(crate) fn program(&self, name: &str) -> Command {
-        self.command(self.interpreter.with_file_name(name))
-    }
-
-    /// A command that runs the interpreter.
-    pub(crate) fn interpreter(&self) -> Command {
-        self.command(self.interpreter.clone())
-    }
-
-    fn command(&self, program: PathBuf) -> Command {
-        let mut path = self.interpreter.parent().unwrap().as_os_str().to_owned();
+    /// A command that runs a program of the environment, or its interpreter.
+    pub(crate) fn command(&self, program: impl AsRef<Path>) -> Command {
+        let programs = self.interpreter.parent().unwrap();
+        let mut path = programs.as_os_str().to_owned();
         path.push(":");
         path.push(std::env::var_os("PATH").unwrap_or_default());
-        let mut command = Command::new(program);
+        let mut command = Command::new(programs.join(program));
         // A proxy from the environment would lead away from this machine.
         command.stdin(Stdio::null()).env("PATH", path).env("NO_PROXY", "127.0.0.1").env("PYTHONDONTWRITEBYTECODE", "1");
         command
